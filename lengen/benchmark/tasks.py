@@ -17,7 +17,6 @@ TENTHS = (11, 15, 20, 30, 50)
 """Tested lengths beyond the trained range, in tenths of the longest trained length."""
 ALPHABET = 100
 """Largest number of a sequence to sort."""
-
 LONGEST = 2000
 """Most digits of an operand: Python writes no number of 4,300 digits, as a product can have."""
 

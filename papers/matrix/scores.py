@@ -1,13 +1,13 @@
 """Finished runs of the matrix as tables: the state of each cell, and scores over tasks for aggregates."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lengen.metrics.learned import along
-from lengen.metrics.measures import LEARNED
+from lengen.metrics.measures import LEARNED, Missing
 from lengen.paper.experiment import Runs
 from lengen.results.across_tasks import Scores
 from lengen.results.records import Run, to_table
@@ -80,7 +80,9 @@ def _ran(some: Sequence[Run]) -> Cell:
     if not has_learned(some):
         return Cell("untested", np.nan, len(some), retried, learned=at_range)
     multiples = [reach(run)[0] for run in some]
-    in_count = median([reach_in_count(run)[0] for run in some]) if all(along(run, 1) for run in some) else np.nan
+    in_count = np.nan
+    with contextlib.suppress(Missing):  # one count of operands alone was tested
+        in_count = median([reach_in_count(run)[0] for run in some])
     span = min(multiples), max(multiples)
     return Cell("tested", median(multiples), len(some), retried, span, at_range, in_count)
 

@@ -56,8 +56,8 @@ def spelled(words: Sequence[str], task: "Task") -> list[str]:
 
 def lines(stream: Iterable[str], task: "Task | None") -> Iterator[list[str]]:
     """The operands of every line that holds some; a sentence names the line that is wrong. Without a task the words."""
-    for number, line in enumerate(stream, start=1):
-        words = (line := line.removeprefix("\ufeff")).split()
+    for number, line in enumerate((one.removeprefix("\ufeff") for one in stream), start=1):
+        words = line.split()
         if words and not line.startswith("#"):
             try:
                 yield words if task is None else spelled(words, task)

@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,19 +65,21 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
     pairs = list(itertools.combinations(range(len(groups)), 2))
     # seeds of each group that are dealt out, from the smallest value up: ways to come to twice each statistic
     ways = {(0,) * len(groups): Counter([0])}
-    for value in sorted(pool):
+    for _, ties in sorted(pool.items()):
         before, ways = ways, defaultdict(Counter)
         for dealt, found in before.items():
-            for more in itertools.product(*(range(len(group) - n + 1) for group, n in zip(groups, dealt, strict=True))):
-                if sum(more) != pool[value]:
-                    continue
+            for more in _deals(ties, [len(group) - n for group, n in zip(groups, dealt, strict=True)]):
                 gain = sum(2 * dealt[i] * more[j] + more[i] * more[j] for i, j in pairs)
                 alike, after = _arrangements(more), tuple(map(operator.add, dealt, more))
-                for twice, number in found.items():
-                    ways[after][twice + gain] += number * alike
+                ways[after].update({twice + gain: number * alike for twice, number in found.items()})
     seen = sum((b > a) * 2 + (b == a) for i, j in pairs for a in groups[i] for b in groups[j])
     (found,) = ways.values()
     return sum(number for twice, number in found.items() if twice >= seen) / found.total()
+
+
+def _deals(seeds: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield how many of some seeds each group can get."""
+    return (more for more in itertools.product(*(range(free + 1) for free in room)) if sum(more) == seeds)
 
 
 def _arrangements(sizes: Sequence[int]) -> int:

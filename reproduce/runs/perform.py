@@ -121,6 +121,8 @@ def plan(
     Without ``seeds``: as many as the experiment has at this profile, from 0. Raises `PlanError` if no chosen experiment
     has this profile, `lengen.settings.spec.SettingError` for a bad override.
     """
+    if not chosen:
+        raise PlanError(f"all experiments are extra ones at --profile {profile}: name one, or choose another --profile")
     jobs: dict[tuple[str, str, int], Job] = {}
     absent = {}
     for experiment in chosen:
@@ -132,8 +134,6 @@ def plan(
         for seed in experiment.default_seeds(profile) if seeds is None else seeds:
             job = Job(place, profile, seed, spec, tuple(overrides))
             jobs.setdefault((place, spec.hash(), seed), job)
-    if not chosen:
-        raise PlanError(f"all experiments are extra ones at --profile {profile}: name one, or choose another --profile")
     if not jobs:
         name, reason = next(iter(absent.items()))
         raise PlanError(f"{name} has no {profile} profile ({reason}): choose another --profile")
