@@ -202,8 +202,8 @@ NIGHT_WINDOWED: dict[Kind, Windowed] = {
     ListOpsMax: Windowed(8, 29, TO_27, 800),
     ListOpsMin: Windowed(8, 29, TO_27, 800),
     Successor: Windowed(6, 53, TO_50, 480),
-    PairAddition: Windowed(6, 53, TO_50, 8800),
-    NByOne: Windowed(6, 53, TO_50, 3600),
+    PairAddition: Windowed(6, 23, TO_20, 4400),
+    NByOne: Windowed(6, 23, TO_20, 1800),
     RunningXor: Windowed(20, 53, BITS, 400),
 }
 CPU: dict[Kind, Small] = {
