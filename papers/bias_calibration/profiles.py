@@ -194,7 +194,7 @@ NIGHT: dict[Kind, Small] = {
     ListOpsMin: LISTOPS,
     Successor: Small(6, 53, TO_50, 600, 400),
     PairAddition: Small(6, 53, TO_50, 2800, 1600),
-    NByOne: Small(6, 53, TO_50, 2000, 10_800, layers=2, slopes=(0, -1)),
+    NByOne: Small(6, 53, TO_50, 2000, 3600, layers=2, slopes=(0, -1)),
     RunningXor: Small(20, 53, BITS, 1600, 400, layers=2),
 }
 NIGHT_WINDOWED: dict[Kind, Windowed] = {
