@@ -4,7 +4,7 @@ A finished run enters, numbers that can be compared between sizes leave.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lengen.metrics import EXACT_MATCH
 from lengen.metrics.measures import LEARNED, trained
@@ -56,6 +56,11 @@ def has_learned(run: Run) -> bool:
     if run.constructed or not (counts := edge(run)).get("n"):
         return True
     return wilson(counts[EXACT_MATCH.numerator], counts["n"]).high >= LEARNED
+
+
+def most_have_learned(runs: Sequence[Run]) -> bool:
+    """Return whether at least half of the seeds have learned their trained range."""
+    return 2 * sum(map(has_learned, runs)) >= len(runs)
 
 
 def along(run: Run, axis: int) -> dict[int, float]:

@@ -7,7 +7,7 @@ run, draw and compare; nothing here knows how a run is made.
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from lengen.settings.spec import Spec
 
@@ -108,6 +108,8 @@ class Figure:
     """``module:function``: of the runs, what is drawn as CSV text, for a file beside the picture."""
     probes: bool = False
     """It draws the projections of one problem, so ``probe`` can draw it for any other."""
+    seeds: Literal["median", "one", "each"] = "median"
+    """Seeds that it shows, for the caption."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -132,10 +134,11 @@ GRID, CURVES, TABLE, TRAINING, ATTENTION = (
 
 def figure_of(
     name: str, title: str, how: str, *groups: Sequence[Experiment], caption: str = "", csv: str = "",
-    probes: bool = False, **options: Any,
+    probes: bool = False, seeds: Literal["median", "one", "each"] = "median", **options: Any,
 ) -> Figure:  # fmt: skip
     """Return the figure that draws these groups of experiments, in their order."""
     found = tuple(item for group in groups for item in group)
     return Figure(
-        name=name, title=title, experiments=found, how=how, options=options, caption=caption, csv=csv, probes=probes
-    )
+        name=name, title=title, experiments=found, how=how, options=options, caption=caption, csv=csv, probes=probes,
+        seeds=seeds,
+    )  # fmt: skip

@@ -26,7 +26,7 @@ from lengen.plotting.curves import curves
 from lengen.plotting.frames import arrays, metrics, scores, total_rate
 from lengen.plotting.grid import HEAT, grid, heat_map, outline
 from lengen.plotting.labels import spans
-from lengen.plotting.learned import has_learned, learned
+from lengen.plotting.learned import learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import LOOKS, Look, looks
 from lengen.plotting.published import Published, Value
@@ -42,6 +42,7 @@ from lengen.plotting.sheet import (
     percent,
     sheet,
     shown,
+    titled,
 )
 from lengen.plotting.style import BLACK, COLOURS, MARKERS, numbered, pictures, said, style
 from lengen.plotting.tables import cells, table
@@ -50,8 +51,8 @@ from lengen.plotting.training import training
 __all__ = [
     "BLACK", "COLOURS", "COLUMN", "HEAT", "LETTER", "LOOKS", "MARKERS", "MEASURES", "PAGE", "Look", "Published",
     "Row", "Runs", "Value", "arrays", "attention", "attention_map", "attention_scale", "caption", "cells", "curves",
-    "draw_rows", "empty", "grid", "has_learned", "heat_map", "label", "learned", "legend", "lengths_axis", "looks",
-    "maps", "medians", "metrics", "numbered", "outline", "percent", "pictures", "said", "scores",
-    "sheet", "shown", "spans", "spec_of", "structured_heads", "style", "table", "token_map", "total_rate",
-    "training", "values",
+    "draw_rows", "empty", "grid", "heat_map", "label", "learned", "legend", "lengths_axis", "looks", "maps",
+    "medians", "metrics", "numbered", "outline", "percent", "pictures", "said", "scores",
+    "sheet", "shown", "spans", "spec_of", "structured_heads", "style", "table", "titled", "token_map",
+    "total_rate", "training", "values",
 ]  # fmt: skip

@@ -10,9 +10,10 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
+from lengen.metrics.learned import most_have_learned
 from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
-from lengen.plotting.learned import has_learned, learned
+from lengen.plotting.learned import learned
 from lengen.plotting.published import Published
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
 from lengen.results.records import AttentionMap
@@ -44,7 +45,7 @@ def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
     for item, some in shown(picture, runs):
         record = next((run.attention for run in learned(some) if run.attention is not None), None)
         if record is not None:
-            lacking = "" if has_learned(learned(some)) else "\n(not learned)"
+            lacking = "" if most_have_learned(some) else "\n(not learned)"
             rows.append(Row(label(item, some).replace(", ", ",\n") + lacking, record, structured_heads(record, 3)))
     return maps(rows)
 

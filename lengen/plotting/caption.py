@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from lengen.metrics.measures import trained
+from lengen.metrics.learned import has_learned, most_have_learned
+from lengen.metrics.measures import Trained, trained
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import scores
-from lengen.plotting.learned import RULE, has_learned, learned
+from lengen.plotting.learned import RULE, learned
 from lengen.plotting.measured import MEASURES, values
 from lengen.plotting.published import Published, at_same_lengths
 from lengen.plotting.sheet import label
@@ -15,12 +16,17 @@ from lengen.results.records import Run
 
 MOST = 8
 """Most variants whose mean a caption names."""
+SOME = 4
+"""Most variants of which a caption says how many seeds have not learned."""
+MARKS = {"curves": "Hollow dots", "grid": "Grey maps", "table": "Grey rows"}
+"""Marks of what has not learned, by drawing."""
 
 
 def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> str:
     """Return the sentences below a picture. ``drawn``: the kind of drawing, such as ``grid``."""
     held = [(item, runs[item.name]) for item in picture.experiments if runs.get(item.name)]
-    every = [run for _, some in held for run in some if not run.constructed]
+    counted = [(item, some) for item, some in held if not some[0].constructed]
+    every = [run for _, some in counted for run in some]
     said = [picture.caption]
     names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
     if drawn in ("grid", "curves", "table"):
@@ -28,21 +34,18 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         fewest = picture.options.get("fewest", 1) if of_counts else int(drawn == "grid")
         if told := _reached(held, names[0], fewest):
             measure = " ".join(MEASURES[names[0]].label.lower().split())
-            said.append(f"Mean {measure} beyond the trained range: {'; '.join(told)}.")
+            said.append(f"Mean {measure} beyond the trained range{_over(counted)}: {'; '.join(told)}.")
     if every:
         seeds = sorted({len(some) for _, some in held})
         profile = next(run.profile for run in every)
         many = f"{seeds[0]} seed{'s' * (seeds[0] > 1)}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
-        said.append(
-            f"Median of {many}, {profile} profile." if seeds[-1] > 1 else f"{many.capitalize()}, {profile} profile."
-        )
+        lead = {"median": "Median of ", "one": "One of ", "each": ""}[picture.seeds] if seeds[-1] > 1 else ""
+        said.append(f"{lead}{many}, {profile} profile.")
         if drawn in ("grid", "table"):
             said.append("Red: trained." + " Cells without a number: 0 or 100 %." * (drawn == "grid"))
         if drawn == "curves":
             said.append("Grey: trained lengths. Dots: seeds.")
-        if any(not has_learned([run]) for run in every):
-            how = "Hollow dots" if drawn == "curves" else "Grey maps" if drawn == "grid" else "Grey rows"
-            said.append(f"{how}: not learned. {RULE}" if drawn in ("curves", "grid", "table") else RULE)
+        said += _lacking(counted, drawn)
     kinds = [(MEASURES[name].published, MEASURES[name].mode) for name in names]
     theirs = [
         value
@@ -55,25 +58,53 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
             f"Dashed: published, {value.relation} {100 * value.value:.0f} %.".replace("= =", "=") for value in theirs
         ]
     elif theirs and drawn in ("curves", "table"):
-        said.append("Published values stand at the same lengths.")
+        said.append(f"Published values stand at the same lengths{', a little apart' * (drawn == 'curves')}.")
     elif any(published.get(item.name) for item, _ in held) and drawn in ("grid", "curves", "table"):
         said.append("Published values are of longer problems and are not drawn.")
     return " ".join(" ".join(filter(None, said)).split())
 
 
-def _reached(held: Sequence[tuple[Experiment, Sequence[Run]]], name: str, fewest: int) -> list[str]:
+Held = Sequence[tuple[Experiment, Sequence[Run]]]
+
+
+def _over(held: Held) -> str:
+    """Return a word on the tested lengths where variants of one trained range have different ones."""
+    tested: dict[Trained, set[frozenset[tuple[int, ...]]]] = {}
+    for _, some in held:
+        tested.setdefault(trained(some[0]), set()).add(frozenset(some[0].grid.scores))
+    return ", of each at its own tested lengths" if any(len(cells) > 1 for cells in tested.values()) else ""
+
+
+def _lacking(held: Held, drawn: str) -> list[str]:
+    """Return what marks a seed or a variant that has not learned, the seeds that medians leave out, and the rule."""
+    lost = {
+        label(item, some): f"{sum(not has_learned(run) for run in some)} of {len(some)}"
+        for item, some in held
+        if most_have_learned(some) and not all(map(has_learned, some))
+    }
+    marked = not all(most_have_learned(some) for _, some in held) or (bool(lost) and drawn == "curves")
+    said = [f"{MARKS[drawn]}: not learned."] if marked and drawn in MARKS else []
+    if lost and drawn in MARKS:
+        which = "; ".join(f"{name} {many}" for name, many in lost.items()) if len(lost) <= SOME else (
+            f"of {len(lost)} variants"
+        )
+        said.append(f"Medians leave out seeds that have not learned: {which}.")
+    return [*said, RULE] if said or (marked and drawn != "training") else []
+
+
+def _reached(held: Held, name: str, fewest: int) -> list[str]:
     """Return `beyond` of every variant that learned its trained range, in words; of many variants of the best three."""
     share, means = MEASURES[name].share, {}
     for item, some in held:
-        if has_learned(kept := learned(some)) and (mean := beyond(kept, name, fewest)) == mean:
+        if most_have_learned(some) and (mean := beyond(learned(some), name, fewest)) == mean:
             means[label(item, some)] = mean
     told = {variant: f"{100 * mean:.0f} %" if share else f"{mean:.2g}" for variant, mean in means.items()}
     if len(told) <= MOST:
-        return [f"{variant} {mean}" for variant, mean in told.items()]
+        return [f"{variant} ({mean})" for variant, mean in told.items()]
     best = sorted(told, key=means.__getitem__, reverse=share)
     least, most = sorted((best[3], best[-1]), key=means.__getitem__)
-    others = f"{len(best) - 3} others {told[least].removesuffix(' %')} to {told[most]}"
-    return [*(f"{variant} {told[variant]}" for variant in best[:3]), others]
+    others = f"{len(best) - 3} others ({told[least].removesuffix(' %')} to {told[most]})"
+    return [*(f"{variant} ({told[variant]})" for variant in best[:3]), others]
 
 
 def beyond(runs: Sequence[Run], name: str = "exact", fewest: int = 1) -> float:

@@ -39,11 +39,16 @@ class Finding(NamedTuple):
             writer.writerows(rows)
 
     def picture(self, draw: Callable[[], Any], says: str) -> None:
-        """Write the figure that a function draws, in the style of all pictures, as SVG with a title."""
+        """Write the figure that a function draws, in the style of all pictures, as SVG.
+
+        ``says`` is its text for readers; what stands before a colon is the title.
+        """
+        from lengen.plotting.sheet import titled
         from lengen.plotting.style import pictures, style
 
         with style():
-            (FOLDER / f"{self.name}.svg").write_bytes(pictures(draw(), ["svg"], says)["svg"])
+            drawing = titled(draw(), says.partition(":")[0])
+            (FOLDER / f"{self.name}.svg").write_bytes(pictures(drawing, ["svg"], says)["svg"])
 
 
 def each(items: Sequence[Item], what: str) -> Iterator[Item]:

@@ -17,11 +17,12 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from lengen.metrics.learned import most_have_learned
 from lengen.metrics.measures import trained
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import scores
-from lengen.plotting.learned import has_learned, learned
+from lengen.plotting.learned import learned
 from lengen.plotting.published import Published, Value, at_same_lengths
 from lengen.plotting.settings import spec_of
 from lengen.plotting.sheet import COLUMN, LETTER, PAGE, empty, label, labels, sheet, shown
@@ -110,7 +111,7 @@ def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published:
     rows, columns = list(values.index), list(values.columns)
     numbers = (100 * values).round().map(lambda value: f"{value:.0f}" if 0 < value < 100 else "")
     sns.heatmap(
-        values, ax=axes, vmin=0, vmax=1, cbar=False, cmap=HEAT if has_learned(learned(runs)) else GREY,
+        values, ax=axes, vmin=0, vmax=1, cbar=False, cmap=HEAT if most_have_learned(runs) else GREY,
         annot=numbers if max(values.shape) <= 12 else None, fmt="", annot_kws={"size": LETTER},
     )  # fmt: skip
     axes.patch.set(facecolor="0.94")

@@ -2,20 +2,15 @@
 
 from collections.abc import Sequence
 
-from lengen.metrics.learned import has_learned as one_has_learned
+from lengen.metrics.learned import has_learned, most_have_learned
 from lengen.metrics.measures import LEARNED
 from lengen.results.records import Run
 
 
-def has_learned(runs: Sequence[Run]) -> bool:
-    """Return whether any of the seeds has learned its trained range."""
-    return any(map(one_has_learned, runs))
-
-
 def learned(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that have learned their trained range; all of them if none has."""
-    return [run for run in runs if one_has_learned(run)] or list(runs)
+    """Return the runs that have learned their trained range; all of them if more than half have not."""
+    return [run for run in runs if has_learned(run)] if most_have_learned(runs) else list(runs)
 
 
-RULE = f"Not learned: below {LEARNED:.0%} exact match at the edge of the trained range."
+RULE = f"Learned: the 95 % interval of exact match at the edge of the trained range reaches {100 * LEARNED:.0f} %."
 """The rule, for captions."""

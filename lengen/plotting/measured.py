@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from lengen.metrics.learned import has_learned
 from lengen.metrics.measures import trained
 from lengen.plotting.frames import hits, scores
-from lengen.plotting.learned import has_learned
 from lengen.results.records import Run
 
 
@@ -46,7 +46,7 @@ def values(runs: Sequence[Run], name: str, count: int | None = None) -> pd.DataF
     """
     array = name.removeprefix("hits.")
     found = hits(runs, array) if array != name else _scored(runs, MEASURES[name], count)
-    learned = [has_learned([run]) for run in runs]
+    learned = [has_learned(run) for run in runs]
     return found.assign(learned=[learned[run] for run in found["run"]])
 
 
@@ -64,6 +64,7 @@ def _scored(runs: Sequence[Run], measure: Measured, count: int | None) -> pd.Dat
 
 
 def medians(frame: pd.DataFrame) -> pd.Series:
-    """Return the median over runs by length: of those that have learned their trained range, of all if none has."""
-    kept = frame[frame["learned"]] if frame["learned"].any() else frame
+    """Return the median over runs by length: of those that have learned, as `lengen.plotting.learned.learned` does."""
+    most = 2 * frame.groupby("run")["learned"].first().sum() >= frame["run"].nunique()
+    kept = frame[frame["learned"]] if most else frame
     return kept.groupby("length")["value"].median()

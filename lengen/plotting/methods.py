@@ -56,10 +56,12 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     found = {label: LOOKS[label] for label in wanted if label in LOOKS}
     taken = [look.colour for look in found.values()]
     free = [COLOURS[k] for k in ORDER if COLOURS[k] not in taken] or [COLOURS[k] for k in ORDER]
+    given = {look.marker for look in found.values()}
+    markers = [marker for marker in MARKERS[:7] if marker not in given] or MARKERS[:7]
     others = [label for label in wanted if label not in found]
     for k, label in enumerate(others):
         round_ = k // len(free)
-        found[label] = Look(free[k % len(free)], MARKERS[(k + round_) % 7], LINES[round_ % len(LINES)])
+        found[label] = Look(free[k % len(free)], markers[(k + round_) % len(markers)], LINES[round_ % len(LINES)])
     return {label: found[label] for label in wanted}
 
 

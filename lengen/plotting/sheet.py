@@ -1,6 +1,7 @@
 """Common parts of all drawings: width and height, the experiments that ran, axes over lengths, one legend below."""
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,6 +57,12 @@ def label(item: Experiment, some: Sequence[Run]) -> str:
 def sheet(width: float, height: float) -> Figure:
     """Return an empty figure."""
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def titled(drawing: Figure, title: str) -> Figure:
+    """Write a title above a picture, in lines of its width."""
+    drawing.suptitle(textwrap.fill(title, int(drawing.get_figwidth() * 14.5)))
+    return drawing
 
 
 def empty() -> Figure:

@@ -8,12 +8,12 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lengen.metrics.learned import most_have_learned
 from lengen.metrics.measures import trained
 from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
 from lengen.plotting.grid import GREY, HEAT, outline
 from lengen.plotting.labels import length_axis, spans
-from lengen.plotting.learned import has_learned, learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.published import Published, Value, at_same_lengths
 from lengen.plotting.settings import spec_of
@@ -46,7 +46,7 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     beside = bool(theirs.notna().any(axis=None))
     figure = sheet(PAGE, (0.24 if len(rows) < 12 else 0.18) * len(rows) + 1.05)
     panels = figure.subplots(1, 1 + beside, squeeze=False, sharey=True)[0]
-    grey = [k for k, (_, _, some, _) in enumerate(rows) if not has_learned(learned(some))]
+    grey = [k for k, (_, _, some, _) in enumerate(rows) if not most_have_learned(some)]
     heads = [_named(column, [some[0] for *_, some, _ in rows]) for column in columns]
     across = length_axis(rows[0][2][0])
     cells(panels[0], ours, heads, grey)
@@ -103,7 +103,7 @@ def _named(column: int, runs: Sequence[Run]) -> str:
 
 def cells(axes: Axes, frame: pd.DataFrame, columns: Sequence[str], grey: Sequence[int]) -> None:
     """Draw a frame of shares with its numbers in per cent; rows of models that have not learned are grey."""
-    words = frame.map(lambda value: "" if np.isnan(value) else _per_cent(value))
+    words = frame.map(lambda value: "" if np.isnan(value) else per_cent(value))
     for chosen, colours in (([k for k in range(len(frame)) if k not in grey], HEAT), (list(grey), GREY)):
         mask = frame.isna().to_numpy() | ~np.isin(np.arange(len(frame)), chosen)[:, None]
         if not mask.all():
@@ -118,6 +118,11 @@ def cells(axes: Axes, frame: pd.DataFrame, columns: Sequence[str], grey: Sequenc
     axes.set(ylabel="")
 
 
-def _per_cent(value: float) -> str:
+def per_cent(value: float) -> str:
+    """Return a share in per cent; one that is neither 0 nor 1 is not rounded to it."""
     percent = 100 * value
+    if 0 < percent < 0.05:
+        return "<0.1"
+    if 99.95 <= percent < 100:
+        return ">99.9"
     return f"{percent:.1f}" if 0 < percent < 10 or 99 < percent < 100 else f"{percent:.0f}"

@@ -60,7 +60,11 @@ def training(
                 look = told[line if lines else (names or {}).get(line, line)]
                 middle = points.groupby("step")["value"].median()
                 dashes = "--" if dashed and not trained(some[0]).has((int(line),)) else look.line
-                axes.plot(middle.index, middle.to_numpy(), ls=dashes, color=look.colour, lw=1.1)
+                some_points = max(1, len(middle) // 5)
+                axes.plot(
+                    middle.index, middle.to_numpy(), ls=dashes, color=look.colour, lw=1.1, ms=3, mew=0,
+                    marker=look.marker if lines else "", markevery=(every.index(line) % some_points, some_points),
+                )  # fmt: skip
             if name in shares:
                 percent(axes)
                 marked |= _at_end(axes, at_same_lengths(published.get(item.name, ()), some[0]), told)
@@ -77,7 +81,10 @@ def training(
         axes.set_xlabel("Steps")
     entries = {line: told[line if lines else (names or {}).get(line, line)] for line in every if line or not lines}
     handles: list[Artist] = [
-        Line2D([], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line))
+        Line2D(
+            [], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line), ms=3,
+            marker=look.marker if lines else "",
+        )
         for line, look in entries.items()
     ]
     if len(handles) > 1:

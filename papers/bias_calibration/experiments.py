@@ -244,21 +244,22 @@ LOOK = (
     "Of all heads of the last decoder layer those with the sharpest line within the trained length. Red: trained. A "
     "row reads the token at its left and predicts the next one, least significant digit first."
 )
-BIAS = "Every head from its least to its greatest open value; light grey is closed; black: no bias."
+BIAS = "Every head from its least to its greatest open value; light grey is closed; one colour all over: no bias."
 FIGURES: tuple[Figure, ...] = (
-    figure_of("table1", "Exact match by length, five models", CURVES, TABLE1, panels="task"),
+    figure_of("table1", "Exact match by length and model", CURVES, TABLE1, panels="task"),
     figure_of("fig1", "Exact match by length, successor and addition", CURVES, FIG1, panels="task"),
     figure_of("fig7", "Sinusoids, ALiBi and RoPE by length", CURVES, FIG7, panels="task"),
     figure_of("table2", "The vanilla model inside and beyond its range", TABLE, TABLE2),
-    figure_of("fig2", "Cross-attention of the vanilla models", f"{OWN}:fig2", FIG2, caption=LOOK),
-    figure_of("fig4", "Calibrated biases for addition", f"{OWN}:biases", FIG4, caption=BIAS),
-    figure_of("fig5", "Calibrated biases for N × 1", f"{OWN}:biases", FIG5, caption=BIAS),
+    figure_of("fig2", "Cross-attention of the vanilla models", f"{OWN}:fig2", FIG2, caption=LOOK, seeds="one"),
+    figure_of("fig4", "Calibrated biases for addition", f"{OWN}:biases", FIG4, caption=BIAS, seeds="one"),
+    figure_of("fig5", "Calibrated biases for N × 1", f"{OWN}:biases", FIG5, caption=BIAS, seeds="one"),
     figure_of(
-        "fig6", "Relative keys and calibrated bias by distance", f"{OWN}:fig6", FIG6,
-        caption="Mean over the places that ABC is calibrated from, a line a head of the self-attention.",
+        "fig6", "Self-attention by distance", f"{OWN}:fig6", FIG6, seeds="one",
+        caption="A line a head. ABC: mean over the places that the bias is calibrated from. RPE, where it has run: "
+        "what relative keys add to the score.",
     ),
-    figure_of("fig8", "Attention of the vanilla model, successor", f"{OWN}:fig8", FIG8, caption=LOOK),
-    figure_of("fig9", "Attention of the vanilla model, addition", f"{OWN}:fig9", FIG9, caption=LOOK),
+    figure_of("fig8", "Attention of the vanilla model, successor", f"{OWN}:fig8", FIG8, caption=LOOK, seeds="one"),
+    figure_of("fig9", "Attention of the vanilla model, addition", f"{OWN}:fig9", FIG9, caption=LOOK, seeds="one"),
     figure_of("negative", "Products and nested ListOps", CURVES, NEGATIVE, panels="task"),
     figure_of(
         "fig10_11", "Windowed attention biases, w = 1", f"{OWN}:windows",

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lengen import plotting
+from lengen.metrics.learned import has_learned, most_have_learned
 from lengen.paper.experiment import Experiment
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting import Published, Row, Runs
@@ -81,15 +82,13 @@ def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> L
     frame = frame[frame["length"] == (counts.max() / counts.min()).idxmax()]
     means = frame.groupby(["run", "count"])["keys"].mean().reset_index()
     middle = means.groupby("count")["keys"].median()
-    lacking = not plotting.has_learned(plotting.learned(runs))
-    sns.lineplot(
-        x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, label=label, legend=False, ls=look.line
-    )
+    lacking = not most_have_learned(runs)
+    sns.lineplot(x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, legend=False, ls=look.line)
     axes.plot(
         means["count"], means["keys"], look.marker, color=look.colour, markerfacecolor="none" if lacking else None
     )
     axes.set_xticks(sorted(means["count"].unique()))
-    return axes.lines[-2]
+    return Line2D([], [], color=look.colour, ls=look.line, marker=look.marker, label=label)
 
 
 def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
@@ -125,7 +124,7 @@ def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
     drawn = _recorded(picture, runs)
     made = next((run for _, run in drawn if run.constructed), None)
     trained = [(item, some) for item, some in plotting.shown(picture, runs) if not some[0].constructed]
-    other = next((one for one in drawn if not one[1].constructed and plotting.has_learned([one[1]])), None)
+    other = next((one for one in drawn if not one[1].constructed and has_learned(one[1])), None)
     if made is None or other is None:
         return plotting.empty()
     places = nearest(of_map(_map(other[1]), start=False))
@@ -151,7 +150,7 @@ def _overlaps(figure: Figure, axes: Axes, trained: Sequence[tuple[Experiment, Se
     for number, (label, some) in enumerate(held.items()):
         found = np.concatenate([of_map(_map(run), start=False).reshape(-1, 4) for run in some])
         xs = np.tile(np.arange(4) + 0.17 * (number - (len(held) - 1) / 2), len(found))
-        lacking = not plotting.has_learned(plotting.learned(some))
+        lacking = not most_have_learned(some)
         handles += axes.plot(
             xs, found.ravel(), looks[label].marker, ls="", color=looks[label].colour, alpha=0.75, label=label,
             markerfacecolor="none" if lacking else None,

@@ -96,7 +96,7 @@ def main(folders: Sequence[str]) -> None:
         MODELS.write(of_models([Path(folder) for folder in folders]))
         return
     FINDING.write(measure())
-    says = "Exact match of parity without a scratchpad by length and number of ones"
+    says = "Parity without a scratchpad by length and number of ones: exact match"
     FINDING.picture(lambda: draw(FINDING.counts()), says)
 
 

@@ -51,7 +51,7 @@ def draw(rows: list[dict[str, int]]) -> Any:
 def main() -> None:
     """Measure, write the table, draw the picture."""
     FINDING.write(measure())
-    says = "Exact match of sums by operand length and start id: equal in the trained range, unequal beyond it"
+    says = "Exact match (%) of sums by length and start id: equal in the trained range, unequal beyond it"
     FINDING.picture(lambda: draw(FINDING.counts()), says)
 
 

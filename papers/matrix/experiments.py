@@ -67,8 +67,8 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "reach", "How far each trick carries each task", f"{OWN}:matrix", EXPERIMENTS, csv="papers.matrix.scores:csv",
         caption="Solved multiple of the trained length, or of the most trained operands: exact match of at least 0.9 "
-        "there and at all shorter lengths. No number: the trained length alone. Grey: it is not learned. White: the "
-        "trick makes no sense for the task.",
+        "there and at all shorter lengths. 1: no longer one. Grey: fewer than half of the seeds have learned. "
+        "White: the trick makes no sense for the task.",
     ),
     figure_of(
         "aggregates", "Tricks over tasks, beyond the trained range", f"{OWN}:aggregates", EXPERIMENTS,

@@ -1,5 +1,7 @@
 """Pictures of the matrix that no shared drawing makes: how far tricks carry tasks, aggregates over tasks."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -27,11 +29,12 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
     Tricks stand by family, in each the furthest first; a task with several numbers has a second column.
     """
     found = cells(runs, REFUSED)
+    several = {task for (task, _), cell in found.items() if cell.in_count == cell.in_count}
     values: dict[tuple[str, str], float] = {}
     missed: dict[tuple[str, str], bool] = {}
     for (task, trick), cell in found.items():
         columns = {TASKS[task].name: cell.reach}
-        if cell.in_count == cell.in_count:
+        if task in several:
             columns[f"{TASKS[task].name}: operands"] = cell.in_count
         for column, value in columns.items():
             values[trick, column] = value if cell.state == "tested" else np.nan
@@ -57,7 +60,7 @@ def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
     axes = figure.subplots()
     grey = lacking.astype(float).where(lacking)
     sns.heatmap(grey, ax=axes, cmap=ListedColormap(["0.8"]), cbar=False, linewidths=0.5)
-    numbers = values.map(lambda value: f"{value:.3g}" if value > 1 else "")
+    numbers = values.map(lambda value: "" if np.isnan(value) else f"{value:.3g}")
     sns.heatmap(
         values, ax=axes, vmin=1, vmax=FURTHEST, cmap=plotting.HEAT, cbar=False, annot=numbers, fmt="",
         annot_kws={"size": plotting.LETTER}, linewidths=0.5,
@@ -68,7 +71,7 @@ def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
         axes.axhline(end, color="0.3", lw=0.8)
     axes.set_xticks(
         np.arange(len(values.columns)) + 0.5,
-        labels=[column.replace(": ", ":\n").replace(" of ", "\nof ") for column in values.columns], rotation=0,
+        labels=[textwrap.fill(column, 9) for column in values.columns], rotation=0,
     )  # fmt: skip
     axes.set_yticks(np.arange(len(values)) + 0.5, labels=list(values.index), rotation=0)
     axes.tick_params(length=0)

@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lengen.metrics.measures import LEARNED, Missing
+from lengen.metrics.learned import most_have_learned
+from lengen.metrics.measures import Missing
 from lengen.paper.experiment import Runs
 from lengen.results.across_tasks import Scores
 from lengen.results.records import Run, to_table
@@ -15,7 +16,7 @@ from papers.matrix.budget import tokens
 from papers.matrix.measures import accuracy_beyond, learned, reach, reach_in_count
 
 State = Literal["refused", "not run", "untested", "tested"]
-"""Of a cell: tested where the median over seeds at the longest trained length is at least `LEARNED`."""
+"""Of a cell: tested where at least half of its seeds have learned their trained range, untested where fewer have."""
 
 
 class Cell(NamedTuple):
@@ -40,11 +41,6 @@ def named(experiment: str) -> tuple[str, str]:
     """Task and trick of ``matrix/task/trick``."""
     _, task, trick = experiment.split("/")
     return task, trick
-
-
-def has_learned(some: Sequence[Run]) -> bool:
-    """Return True if the runs of a cell have learned their trained range, by the median at its longest length."""
-    return at_longest(some) >= LEARNED
 
 
 def at_longest(some: Sequence[Run]) -> float:
@@ -77,7 +73,7 @@ def _ran(some: Sequence[Run]) -> Cell:
     """The cell of a trick on a task that it has runs of."""
     retried = any(run.scalar("budgets", 1.0) > 1 for run in some)
     at_range = at_longest(some)
-    if not has_learned(some):
+    if not most_have_learned(some):
         return Cell("untested", np.nan, len(some), retried, learned=at_range)
     multiples = [reach(run)[0] for run in some]
     in_count = np.nan
@@ -144,7 +140,7 @@ def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], flo
 def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
     """The runs of a trick by task, if it has learned the trained range."""
     found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
-    return {task: some for task, some in found.items() if has_learned(some)}
+    return {task: some for task, some in found.items() if most_have_learned(some)}
 
 
 def _table(cells: Sequence[Sequence[Run]], measure: Callable[[Run], float]) -> Scores:

@@ -36,7 +36,7 @@ def draw(rows: list[dict[str, int]]) -> Any:
 def main() -> None:
     """Measure, write the table, draw the picture."""
     FINDING.write(measure())
-    says = "Exact match of Abacus by first and second operand length: right where they are equal, wrong elsewhere"
+    says = "Exact match (%) of Abacus by operand lengths: right where they are equal, wrong elsewhere"
     FINDING.picture(lambda: draw(FINDING.counts()), says)
 
 

@@ -234,7 +234,7 @@ def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str
         "palette": colours,
         "ax": axes,
     }
-    sns.stripplot(**options, dodge=True, jitter=False, size=3, alpha=0.6, legend=False)
+    sns.stripplot(**options, dodge=True, jitter=False, size=3, alpha=0.6, legend=False, clip_on=False)
     sns.pointplot(
         **options, estimator="median", errorbar=None, dodge=0.4, linestyle="none", marker="_", markersize=9,
         legend=False,
@@ -256,7 +256,9 @@ def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
     for axes, group in zip(figure.subplots(1, len(outside), squeeze=False)[0], outside, strict=True):
         for name, look in looks.items():
             some = frame[(frame["group"] == group) & (frame["training"] == name)]
-            axes.plot(some["inside"], some["outside"], look.marker, ls="", color=look.colour, label=name)
+            axes.plot(
+                some["inside"], some["outside"], look.marker, ls="", color=look.colour, label=name, clip_on=False
+            )
         axes.set(title=_role(every[0], group), xlabel="Loss inside (nats)", ylim=(0, None), xlim=(0, None))
     figure.axes[0].set_ylabel("Loss beyond (nats)")
     plotting.legend(figure, list(figure.axes[0].lines))
@@ -268,7 +270,7 @@ def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
 TASKS = {
     "add": "addition",
     "rev": "reversing",
-    "ali": "alignment",
+    "ali": "digit\nalignment",
     "mad": "modular\naddition",
     "car": "carry\ndetection",
 }

@@ -94,9 +94,9 @@ def draw(rows: Sequence[Mapping[str, str]]) -> Any:
     axes.axhline(PRINTED_GAIN, color=BLACK, linestyle="--", linewidth=1, label="printed")
     axes.axhline(0, color=BLACK, linewidth=0.5)
     names = [
-        f"all\n{row['cells']} cells"
+        f"all\n{row['cells']} pairs"
         if not float(row["least"])
-        else f"{100 * float(row['least']):.0f} % or more\n{row['cells']} cells"
+        else f"{100 * float(row['least']):.0f} % or more\n{row['cells']} pairs"
         for row in matched
     ]
     axes.set_xticks(list(places), names)

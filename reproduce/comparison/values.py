@@ -60,7 +60,7 @@ class Value:
     def at(self) -> str:
         """Its lengths and counts, short: of many lengths the first and the last."""
         lengths = span(self.lengths) if len(self.lengths) < 4 else f"{min(self.lengths)}-{max(self.lengths)}"
-        return lengths if len(self.counts) < 2 else f"{lengths} x {max(self.counts)}"
+        return lengths if len(self.counts) < 2 else f"{lengths} x {span(self.counts)}"
 
 
 OPTIONAL = ("unit", "region", "measure", "mode", "statistic", "across")

@@ -7,10 +7,9 @@ locked versions (`lengen.plotting.style`), and what was drawn from them already 
 import functools
 import itertools
 import re
-import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lengen.paper.experiment import PROFILES, Figure
 from lengen.results.records import Run
@@ -21,9 +20,6 @@ from reproduce.store import atomic_files as files
 from reproduce.store.locked import others
 from reproduce.store.provenance import checkout
 from reproduce.store.store import Store
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
 """Numbers of figures in papers: 1, 7a, 4.1 or B.1."""
@@ -204,11 +200,11 @@ def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[st
     from reproduce.output import published_values
 
     table = {"csv": figure.table(runs).encode()} if figure.table else {}
-    published = published_values.of(next(iter(figure.reads), "").partition("/")[0])
+    profile = next((run.profile for some in runs.values() for run in some), "paper")
+    published = published_values.of(next(iter(figure.reads), "").partition("/")[0], profile)
     title = f"{published_name(figure.name)}{figure.title}"
     with plotting.style():
-        drawing: Drawing = figure.draw(runs, published)
-        drawing.suptitle(textwrap.fill(title, int(drawing.get_figwidth() * 14.5)))
+        drawing = plotting.titled(figure.draw(runs, published), title)
         said = plotting.caption(figure, runs, published, figure.how.rpartition(":")[2])
         return {**plotting.pictures(drawing, kinds, f"{title}. {said}"), **table}
 

@@ -1,7 +1,7 @@
 """Published values that figures draw beside ours.
 
 Published measurements enter, the values of every experiment leave with the lengths and counts of the published setting:
-a figure draws them only at those. Experiments that are the same at the paper profile have the same values.
+a figure draws them only at those. Experiments that are the same at a profile have the same values there.
 """
 
 from functools import cache
@@ -14,20 +14,20 @@ from reproduce.runs.catalogue import CATALOGUE
 
 
 @cache
-def of(paper: str) -> Published:
-    """Map each experiment to its published values; empty if the paper has no published.toml or is unknown."""
+def of(paper: str, profile: str) -> Published:
+    """Map each experiment to its published values and to those of experiments that have the same runs at a profile.
+
+    Empty if the paper has no published.toml or is unknown.
+    """
     if paper not in CATALOGUE.papers():
         return NONE
     experiments = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
+    homes = {name: CATALOGUE.home(item, profile).name for name, item in experiments.items()}
     found: dict[str, dict[Value, None]] = {}
     for published in values.values(paper, again=True):
         for name in published.experiments:
-            found.setdefault(_home(experiments[name]), {})[value(published, experiments[name])] = None
-    return {name: tuple(found[home]) for name, item in experiments.items() if (home := _home(item)) in found}
-
-
-def _home(experiment: Experiment) -> str:
-    return CATALOGUE.home(experiment, "paper").name
+            found.setdefault(homes[name], {})[value(published, experiments[name])] = None
+    return {name: tuple(found[home]) for name, home in homes.items() if home in found}
 
 
 def value(published: values.Value, experiment: Experiment) -> Value:

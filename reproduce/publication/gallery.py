@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lengen.metrics.measures import short
-from lengen.paper.experiment import Figure
+from lengen.paper.experiment import CURVES, GRID, TABLE, Figure
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.lines import Line, score
 from reproduce.comparison.numbers import number
@@ -38,8 +38,11 @@ def _section(path: Path, figure: Figure, found: Comparison, repository: Path) ->
     seen = next((one for one in re.split(r"(?<=\.) ", caption) if one.startswith("Mean exact match")), "")
     alternative = re.sub(r"[\[\]]", "", f"{title}. {seen}".strip())
     parts = [f"### {title}", f"![{alternative}](../{place})", caption or "Nothing has run."]
-    mine = [line for line in found.beside if {*line.value.experiments} <= {*figure.reads}]
-    if mine:
+    profile = path.stem.rpartition("-")[2]
+    homes = {item.name: CATALOGUE.home(item, profile).name for item in CATALOGUE.experiments(found.paper)}
+    drawn = {homes[name] for name in figure.reads}
+    mine = [line for line in found.beside if {homes[name] for name in line.value.experiments} <= drawn]
+    if mine and (figure.how in (GRID, CURVES, TABLE) or figure.options.get("shares")):
         met = score(mine)
         parts.append(
             f"<details markdown><summary>Published beside ours: {met.within_5} of {met.compared} within 5 points"

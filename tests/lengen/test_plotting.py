@@ -10,6 +10,8 @@ from matplotlib.patches import Rectangle
 from lengen import DigitSteps, Linear, plotting
 from lengen.paper.experiment import Experiment, figure_of
 from lengen.plotting.caption import beyond
+from lengen.plotting.measured import medians
+from lengen.plotting.tables import per_cent
 from lengen.results.records import AttentionMap, Grid, Run
 from lengen.settings.spec import change, from_dict
 from tests.counted import counted
@@ -161,6 +163,11 @@ def test_a_table_has_the_trained_lengths_together_and_published_cells_beside():
     assert sorted(text.get_text() for text in theirs.texts) == ["100", "30"]
 
 
+def test_a_share_that_is_not_all_or_nothing_is_not_written_as_if():
+    rates = (0.0, 0.0004, 0.04, 0.5, 0.996, 0.9996, 1.0)
+    assert [per_cent(rate) for rate in rates] == ["0", "<0.1", "4.0", "50", "99.6", ">99.9", "100"]
+
+
 def test_what_is_recorded_in_training_is_drawn_over_steps():
     rows = [(step, f"exact_match.{n}", n / 10) for step in (1, 2) for n in (5, 9)]
     options = {"families": {"exact_match": "Exact match"}, "lines": "Digits", "shares": ("exact_match",)}
@@ -177,9 +184,44 @@ def test_a_caption_names_how_far_each_variant_gets_and_the_seeds():
     picture = figure_of("f", "t", "x:grid", [item("a", m="first"), item("b", m="second")], caption="Sums.")
     held = {"p/f/a": [run(grid(0.5))] * 2, "p/f/b": [run(grid(0.0, inside=0.5))]}
     said = plotting.caption(picture, held, {"p/f/a": [value(trained=(10, 4))]}, "grid")
-    assert said.startswith("Sums. Mean exact match beyond the trained range: first 50 %.")
+    assert said.startswith("Sums. Mean exact match beyond the trained range: first (50 %).")
     assert "Median of 1 to 2 seeds, cpu profile." in said and "Grey maps: not learned." in said
     assert "longer problems and are not drawn" in said
+
+
+def test_a_caption_says_which_seeds_medians_leave_out_and_a_majority_makes_a_variant_learned():
+    good, bad = run(curve({5: 1.0, 9: 0.8}), PAIRS), run(curve({5: 0.5, 9: 0.0}), PAIRS)
+    held = {"p/f/a": [good, good, bad], "p/f/b": [bad, bad, good]}
+    items = [item("a", m="first"), item("b", m="w = 1")]
+    said = plotting.caption(figure_of("f", "t", "x:curves", items), held, {}, "curves")
+    assert said.startswith("Mean exact match beyond the trained range: first (80 %). Median of 3 seeds, cpu profile.")
+    assert "Medians leave out seeds that have not learned: first 1 of 3. Learned: the 95 % interval" in said
+    assert "Hollow dots: not learned." in said
+    assert list(medians(plotting.values(held["p/f/a"], "exact"))) == [1, 0.8]
+    assert list(medians(plotting.values(held["p/f/b"], "exact"))) == [0.5, 0]
+    said = plotting.caption(figure_of("f", "t", "x:table", items[:1]), {"p/f/a": [good, good, bad]}, {}, "table")
+    assert "Grey rows" not in said, "no row is grey"
+    told = plotting.caption(figure_of("f", "t", "x:curves", items[:1]), {"p/f/a": [good, good]}, {}, "curves")
+    assert "earned:" not in told and "Hollow" not in told, "nothing is marked"
+
+
+def test_a_caption_of_many_variants_counts_those_that_lost_seeds():
+    good, bad = run(curve({5: 1.0, 9: 0.8}), PAIRS), run(curve({5: 0.5, 9: 0.0}), PAIRS)
+    items = [item(f"v{k}") for k in range(5)]
+    held = {one.name: [good, bad] for one in items}
+    said = plotting.caption(figure_of("f", "t", "x:table", items), held, {}, "table")
+    assert "Medians leave out seeds that have not learned: of 5 variants." in said
+
+
+def test_a_caption_says_what_a_picture_of_one_run_shows_and_where_tested_lengths_differ():
+    short, far = run(curve({5: 1.0, 9: 0.8}), PAIRS), run(curve({5: 1.0, 9: 0.8, 40: 0.0}), PAIRS)
+    one = figure_of("f", "t", "x:maps", [item("a")], seeds="one")
+    assert plotting.caption(one, {"p/f/a": [short, short]}, {}, "maps") == "One of 2 seeds, cpu profile."
+    each = figure_of("f", "t", "x:dots", [item("a")], seeds="each")
+    assert plotting.caption(each, {"p/f/a": [short, short]}, {}, "dots") == "2 seeds, cpu profile."
+    items = [item("a"), item("b")]
+    said = plotting.caption(figure_of("f", "t", "x:curves", items), {"p/f/a": [short], "p/f/b": [far]}, {}, "curves")
+    assert "beyond the trained range, of each at its own tested lengths: a (80 %); b (40 %)." in said
 
 
 def test_a_mean_in_a_caption_is_exact_on_every_version_of_python():
@@ -229,6 +271,8 @@ def test_every_line_of_a_figure_has_a_look_of_its_own():
     families = [["NoPE", "sinusoids", "RoPE", "ALiBi", "RPE", "ABC"], ["NoPE", "RoPE", "FIRE", "Position coupling"]]
     families += [["no hints", "successor hints", "count hints", "fill hints", "all hints"]]
     families += [[f"v{k}" for k in range(28)]]
+    own = plotting.looks(["sinusoids", "other", "another"])
+    assert len({look.marker for look in own.values()}) == 3, "without colours, too"
     for family in families:
         found = plotting.looks(family)
         assert len({(look.colour, look.marker, look.line) for look in found.values()}) == len(family)

@@ -76,9 +76,9 @@ def test_a_cell_is_refused_or_not_run():
 
 
 @pytest.mark.parametrize(
-    ("at_range", "state", "learned"), [((0.5, 0.94, 1), "untested", 0.94), ((0.5, 0.95, 1), "tested", 0.95)]
+    ("at_range", "state", "learned"), [((0.5, 0.9, 1), "untested", 0.9), ((0.5, 0.93, 1), "tested", 0.93)]
 )
-def test_a_cell_is_tested_if_the_middle_seed_has_learned_the_longest_trained_length(at_range, state, learned):
+def test_a_cell_is_tested_if_half_of_its_seeds_have_learned_as_in_all_pictures(at_range, state, learned):
     some = [run("copy/rope", seed, at_range=share) for seed, share in enumerate(at_range)]
     (cell,) = scores.cells({"matrix/copy/rope": some}, ()).values()
     assert (cell.state, cell.learned, cell.seeds) == (state, learned, 3)

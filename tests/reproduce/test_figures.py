@@ -58,7 +58,7 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: experiments)
     monkeypatch.setattr(CATALOGUE, "figures", lambda paper: tuple(figure for figure, _ in declared))
     monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
-    monkeypatch.setattr(published_values, "of", lambda paper: {})
+    monkeypatch.setattr(published_values, "of", lambda paper, profile: {})
     return Store(tmp_path, "local"), profiles, held
 
 
@@ -215,6 +215,16 @@ def test_a_figure_is_given_the_published_values(monkeypatch):
     (published,) = given
     first, *_ = published[name]
     assert (first.value, first.relation, first.lengths, first.trained) == (1.0, "=", (5, 100), (20, 1))
+
+
+def test_published_values_go_to_experiments_that_have_the_same_runs_at_a_profile():
+    """The calibration by the text is the published one at its size alone; Table 1 and 160M examples are one night."""
+    abc, text = "bias_calibration/table1/successor-abc", "bias_calibration/calibration/successor-text"
+    night, paper = (published_values.of("bias_calibration", profile) for profile in ("night", "paper"))
+    assert len(night[abc]) == 5 and text not in night and paper[text] == paper[abc]
+    hints = published_values.of("task_hinting", "night")
+    assert {value.value for value in hints["task_hinting/fig3.2/160m"]} >= {0.89, 0.01}
+    assert published_values.of("unknown", "night") == {}
 
 
 def test_pictures_hold_no_date_and_no_version(toy):
