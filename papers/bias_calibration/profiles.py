@@ -8,7 +8,6 @@ the authors' code; the smaller ones shrink sizes and never the code path.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from lengen.formats.linear import Linear
@@ -155,8 +154,6 @@ class Small(NamedTuple):
     """Examples per step."""
     slopes: tuple[int, ...] = (-1,)
     """Directions searched in cross-attention: N x 1 needs the vertical one, for its digit."""
-    thresholds: Changes = MappingProxyType({})
-    """Of the calibration, where they are not those of `OURS`."""
 
 
 class Windowed(NamedTuple):
@@ -176,8 +173,6 @@ class Windowed(NamedTuple):
     """Most steps."""
 
 
-AUTHORS: Changes = {"sigma_self": 0.87, "sigma_cross": 4.5}
-"""Thresholds of the authors' code; with those of `OURS` the biases of N x 1 open lines that no digit needs (D6)."""
 ADAM = (0.9, 0.98)
 PEAK = 2e-3
 """Peak learning rate."""
@@ -199,7 +194,7 @@ NIGHT: dict[Kind, Small] = {
     ListOpsMin: LISTOPS,
     Successor: Small(6, 53, TO_50, 600, 400),
     PairAddition: Small(6, 53, TO_50, 2800, 1600),
-    NByOne: Small(6, 53, TO_50, 2000, 10_800, layers=2, slopes=(0, -1), thresholds=AUTHORS),
+    NByOne: Small(6, 53, TO_50, 2000, 3600, layers=2, slopes=(0, -1)),
     RunningXor: Small(20, 53, BITS, 1600, 400, layers=2),
 }
 NIGHT_WINDOWED: dict[Kind, Windowed] = {
@@ -217,7 +212,7 @@ CPU: dict[Kind, Small] = {
     ListOpsMin: LISTOPS,
     Successor: Small(6, 23, (*FEW, 21), 500, 300),
     PairAddition: Small(6, 23, FEW, 2400, 1600),
-    NByOne: Small(4, 15, FEW[:11], 1200, 1200, layers=2, batch=128, slopes=(0, -1), thresholds=AUTHORS),
+    NByOne: Small(4, 15, FEW[:11], 1200, 1200, layers=2, batch=128, slopes=(0, -1)),
     RunningXor: Small(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 1200, 300, layers=2),
 }
 CPU_WINDOWED: dict[Kind, Windowed] = {
@@ -291,7 +286,7 @@ def _two_cores(
         interpolation=InterpolationSpec(
             steps=small.steps, batch=small.batch, lr=PEAK, evaluations=small.steps // EVERY, patience=PATIENCE
         ),
-        calibration=overlay(OURS, {"rows": small.digits, "slopes_cross": small.slopes}, small.thresholds),
+        calibration=overlay(OURS, {"rows": small.digits, "slopes_cross": small.slopes}),
         retraining={"train": again},
     )
 
