@@ -161,7 +161,14 @@ def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 10
     rows: list[dict[str, Any]] = []
     for start in range(0, len(problems), at_once):
         part = problems[start : start + at_once]
-        texts = answer([problem.prompt for problem in part])
+        try:
+            texts = answer([problem.prompt for problem in part])
+        except Exception as error:  # whatever a stranger's function raises
+            said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise TaskError(
+                f"the function failed for {part[0].prompt!r:.40} and {len(part) - 1} more ({said}); expected that it "
+                "takes a list of prompts and returns a list of as many texts"
+            ) from error
         sized = isinstance(texts, Sequence) or hasattr(texts, "tolist")  # or an array
         if isinstance(texts, str | bytes) or not sized or len(texts) != len(part):
             raise TaskError(

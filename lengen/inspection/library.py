@@ -123,6 +123,8 @@ def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | Non
     A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
     specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.
     """
+    if weights is not None and not isinstance(source, Spec):
+        raise LoadError(f"load({source!r:.80}, {weights!r}): weights go with a Spec; leave them out, or give its Spec")
     trained = getattr(source, "model", None)
     if isinstance(trained, Transformer):
         return Model(Found(source.spec, None, "a trained module"), trained)  # type: ignore[union-attr]

@@ -46,16 +46,17 @@ def compare_command(options: argparse.Namespace) -> int:
             items = [item for item in chosen if item.paper == paper]
             name = statement.id if statement else ""
             reference, yours = reference.of(items, name), yours.of(items, name) if yours else None
+        told = yours if yours is not None and yours.measured else reference
         if for_programs:  # all papers are one table
-            tables.append(yours or reference)
+            tables.append(told)
             continue
         print("\n" * bool(number), end="")
         if options.format == "md":
-            print(pages.page(yours or reference), end="")
+            print(pages.page(told), end="")
             continue
         terminal.show(CATALOGUE.paper(paper).title, "", *whole(reference, yours, options.all))
         if written:
-            print(f"every comparison, with quotes and reasons:\n{readable(written[-1])}")
+            print(f"every comparison, with quotes and reasons:\n{readable(written[-1 if told is yours else 0])}")
     if for_programs:
         print(for_program(tables, options.format), end="")
     return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0

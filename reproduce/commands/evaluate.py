@@ -238,7 +238,8 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int, sto
     found = [benchmark.measures(grid, size) for grid in grids.values()]
     by_seed = [benchmark.levels(grid) for grid in grids.values()]
     if options.json:
-        rows = [one._asdict() | {"seed": seed} for seed, one in zip(grids, found, strict=True)]
+        unknown = dict.fromkeys(("reach", "area")) if getattr(options, "problems", None) else {}
+        rows = [one._asdict() | {"seed": seed} | unknown for seed, one in zip(grids, found, strict=True)]
         print(json.dumps([{name: _or_null(value) for name, value in row.items()} for row in rows]))
         return 0
     names = ("in_range", "reach", "area", "edits", "absent")

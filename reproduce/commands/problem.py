@@ -165,7 +165,8 @@ def _picture(experiment: Experiment, out: str) -> Figure:
 
 
 def _spec(experiment: Experiment) -> Spec:
-    """The published specification, or the largest there is."""
+    """The published specification, or the largest there is; raises `SelectorError` if there is none."""
+    check_profile(experiment, None)
     return experiment.specs[next(profile for profile in reversed(PROFILES) if profile in experiment.specs)]
 
 

@@ -37,9 +37,10 @@ def promote_command(options: argparse.Namespace) -> int:
     profiles = (options.profile,) if options.profile else CHECKED
     runs = list(_of_seeds(list(_declared(options.selector, profiles, local)), options.seeds, local))
     if not runs:
+        size = f" --profile {options.profile}" if options.profile else ""
         raise StoreError(
             f"{readable(local.path)} has no finished run of {options.selector} at profile {' or '.join(profiles)}: "
-            f"make one with python -m reproduce run {options.selector}"
+            f"make one with python -m reproduce run {options.selector}{size}"
         )
     adopted = reference.adopt(runs, local, options.weights, _say)
     for run in adopted:

@@ -115,8 +115,8 @@ class Catalogue:
         """
         if selector.startswith(("/", ".")) and Path(selector).is_dir():
             raise SelectorError(
-                f"'{selector}' is a folder, which rerun, evaluate --run and lengen.load take; expected "
-                "paper/figure/variant"
+                f"'{selector}' is a folder; expected paper/figure/variant or, for rerun, evaluate --run and "
+                "lengen.load, the folder of a finished run, which holds run.json"
             )
         if len(several := selector.split()) > 1:
             names = {item.name for one in several for item in self.select(one)}

@@ -13,7 +13,10 @@ from reproduce.store.store import WEIGHTS, Store
 
 
 def check_profile(experiment: Experiment, profile: str | None) -> None:
-    """Raise `SelectorError` for a profile that the experiment does not have; None stands for any."""
+    """Raise `SelectorError` for a profile that the experiment does not have, or if it has none; None stands for any."""
+    if not experiment.specs:
+        why = "; ".join(dict.fromkeys(experiment.absent.values()))
+        raise SelectorError(f"{experiment.name} cannot be run ({why}); choose another variant")
     if profile is not None and profile not in experiment.specs:
         reason = experiment.absent.get(profile, "not declared")
         raise SelectorError(
@@ -46,6 +49,7 @@ def newest(
         SelectorError: for a profile that the experiment does not have.
         StoreError: with the command that makes the run where there is none.
     """
+    check_profile(experiment, profile)
     check_profile(experiment, profile)
     held = [
         (run, store, at)

@@ -136,7 +136,8 @@ def plan(
             jobs.setdefault((place, spec.hash(), seed), job)
     if not jobs:
         name, reason = next(iter(absent.items()))
-        raise PlanError(f"{name} has no {profile} profile ({reason}): choose another --profile")
+        other = "--profile" if any(experiment.specs for experiment in chosen) else "variant"
+        raise PlanError(f"{name} has no {profile} profile ({reason}): choose another {other}")
     return Plan(tuple(jobs.values()), absent)
 
 

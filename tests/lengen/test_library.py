@@ -103,6 +103,8 @@ def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
         lengen.load(folder)
     with pytest.raises(library.LoadError, match="expected the folder of a finished run"):
         lengen.load(tmp_path)
+    with pytest.raises(library.LoadError, match="weights go with a Spec; leave them out"):
+        lengen.load("coupling/fig1/coupling-scratchpad", "x.safetensors")
     with pytest.raises(library.LoadError, match="needs its weights"):
         lengen.load(SPEC)
     monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints())

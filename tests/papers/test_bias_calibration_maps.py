@@ -90,7 +90,7 @@ def test_figure_2_sets_the_tasks_side_by_side():
 
 def test_every_head_is_coloured_from_its_least_to_its_greatest_value_and_closed_cells_are_grey():
     found = maps(draw("fig4", {f"{PAPER}/fig4/addition": calibrated("fig4/addition")}))
-    assert len(found) == 8 + 4  # self-attention of four heads below
+    assert len(found) == 8 + 8  # self-attention of all heads below cross-attention
     assert found[2].images[0].get_clim() == pytest.approx((-0.3, 0.0))
     assert found[0].images[0].norm(0.0) == 1  # a single value is the greatest
     assert np.ma.getmaskarray(found[0].images[0].get_array()).sum() == 13 * 27 - 13

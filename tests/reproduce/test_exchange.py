@@ -193,6 +193,15 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["evaluate", "an end.py:f", "--on", "copy"], "it ends the program when it is imported"),
         (["adderboard", "an end.py"], "it ends the program when it is imported"),
         (["show", "random_spaces/fig4.5/nosuch"], "one of: ape"),
+        (["evaluate", "math:sqrt", "--on", "addition"], "the function failed for '"),
+        (["promote", "coupling", "--profile", "smoke"], "reproduce run coupling --profile smoke"),
+        *(([*words], "cannot be run (refused: ") for words in (
+            ["encode", "matrix/sums/abc", "5", "7"], ["solve", "matrix/sums/abc", "5", "7"],
+            ["probe", "matrix/sums/abc", "5", "7"], ["score", "matrix/sums/abc", "an_empty.txt"],
+            ["export", "matrix/sums/abc", "--out", "x"], ["rerun", "matrix/sums/abc"],
+            ["evaluate", "--run", "matrix/sums/abc", "--on", "sums"], ["adderboard", "matrix/sums/abc"],
+        )),
+        (["run", "matrix/sums/abc"], "choose another variant"),
     ],
 )
 def test_mistakes_are_one_sentence(here, capsys, words, sentence):
@@ -298,4 +307,4 @@ def test_predictions_without_a_prediction_and_nested_ones_are_refused(here, caps
 def test_a_folder_is_no_selector(here, capsys):
     (here / "a folder").mkdir()
     assert main(["solve", str(here / "a folder"), "5", "7"]) == 2
-    assert "is a folder, which rerun, evaluate --run and lengen.load take" in capsys.readouterr().err
+    assert "is a folder; expected paper/figure/variant or, for rerun, evaluate --run" in capsys.readouterr().err

@@ -105,6 +105,17 @@ def test_a_figure_is_compared_with_what_names_its_experiments(capsys, monkeypatc
     assert main(["compare", "coupling/fig1"]) == 0 and "main statements" in capsys.readouterr().out
 
 
+def test_a_smoke_run_leaves_the_comparison_of_the_committed_runs(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    name = "coupling/fig3"
+    assert main(["compare", name, "--format", "csv"]) == 0
+    before = capsys.readouterr().out
+    assert main(["run", "coupling/fig3/coupling-scratchpad", "--profile", "smoke"]) == 0
+    capsys.readouterr()
+    assert main(["compare", name, "--format", "csv"]) == 0 and capsys.readouterr().out == before
+    assert main(["compare", name]) == 0 and "results/reference/coupling/comparison.md" in capsys.readouterr().out
+
+
 def test_a_figure_that_rests_on_no_experiment_is_said_to():
     with pytest.raises(SelectorError, match="fig10_11 rests on no experiment; python -m reproduce figures"):
         CATALOGUE.behind("bias_calibration/fig10_11")
