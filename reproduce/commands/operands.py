@@ -65,6 +65,7 @@ def lines(stream: Iterable[str], task: "Task | None") -> Iterator[list[str]]:
                 raise SpellingError(f"line {number}: {error}") from None
 
 
-def nothing_given(selector: str) -> SelectorError:
-    """The sentence for a command without a problem."""
-    return SelectorError(f"no problem for {selector}: type its operands, as in 57 48, or pipe a line for each problem")
+def nothing_given(selector: str, piped: bool = True) -> SelectorError:
+    """The sentence for a command without a problem; ``piped``: it reads problems from the standard input, too."""
+    other = ", or pipe a line for each problem" if piped else ""
+    return SelectorError(f"no problem for {selector}: type its operands, as in 57 48{other}")

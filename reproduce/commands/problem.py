@@ -111,7 +111,7 @@ def _in_a_line(solved: Mapping[str, object]) -> str:
 def _operands(options: argparse.Namespace, spec: Spec) -> list[str]:
     """The operands of the one problem that was typed, before torch is loaded."""
     if not options.operands:
-        raise nothing_given(options.selector)
+        raise nothing_given(options.selector, piped=False)
     return list(options.operands) if getattr(options, "task", "") else spelled(options.operands, spec.data.task)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LEGEND = (
     "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU); has run: of its "
     "experiments those with a finished run. Values and statements: as the committed tables have them. "
-    "compare PAPER shows all of them, list PAPER its figures, list PAPER/FIGURE their variants."
+    "compare PAPER --all shows all of them, list PAPER its figures, list PAPER/FIGURE their variants."
 )
 
 
