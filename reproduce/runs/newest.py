@@ -50,7 +50,6 @@ def newest(
         StoreError: with the command that makes the run where there is none.
     """
     check_profile(experiment, profile)
-    check_profile(experiment, profile)
     held = [
         (run, store, at)
         for store in stores
