@@ -29,7 +29,7 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     every = [run for _, some in counted for run in some]
     said = [picture.caption]
     names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
-    if drawn in ("grid", "curves", "table"):
+    if drawn in MARKS:
         of_counts = picture.options.get("panels") == "count"
         fewest = picture.options.get("fewest", 1) if of_counts else int(drawn == "grid")
         if told := _reached(held, names[0], fewest):
@@ -59,7 +59,7 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         ]
     elif theirs and drawn in ("curves", "table"):
         said.append(f"Published values stand at the same lengths{', a little apart' * (drawn == 'curves')}.")
-    elif any(published.get(item.name) for item, _ in held) and drawn in ("grid", "curves", "table"):
+    elif any(published.get(item.name) for item, _ in held) and drawn in MARKS:
         said.append("Published values are of longer problems and are not drawn.")
     return " ".join(" ".join(filter(None, said)).split())
 

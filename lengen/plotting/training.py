@@ -51,6 +51,8 @@ def training(
     every = list(dict.fromkeys(line for name in families for _, some in drawn for line in _lines_of(some, name)))
     every.sort(key=lambda line: (not line.isdecimal(), int(line) if line.isdecimal() else 0))
     told = in_order(every) if lines else looks([(names or {}).get(line, line) for line in every])
+    if not lines:  # colours and dashes tell them apart
+        told = {name: look._replace(marker="") for name, look in told.items()}
     marked = False
     for place, (row, (name, what)) in enumerate(zip(grid, families.items(), strict=True)):
         for axes, (item, some) in zip(row, drawn, strict=False):
@@ -63,7 +65,7 @@ def training(
                 some_points = max(1, len(middle) // 5)
                 axes.plot(
                     middle.index, middle.to_numpy(), ls=dashes, color=look.colour, lw=1.1, ms=3, mew=0,
-                    marker=look.marker if lines else "", markevery=(every.index(line) % some_points, some_points),
+                    marker=look.marker, markevery=(every.index(line) % some_points, some_points),
                 )  # fmt: skip
             if name in shares:
                 percent(axes)
@@ -82,8 +84,7 @@ def training(
     entries = {line: told[line if lines else (names or {}).get(line, line)] for line in every if line or not lines}
     handles: list[Artist] = [
         Line2D(
-            [], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line), ms=3,
-            marker=look.marker if lines else "",
+            [], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line), ms=3, marker=look.marker
         )
         for line, look in entries.items()
     ]

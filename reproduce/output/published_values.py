@@ -22,12 +22,12 @@ def of(paper: str, profile: str) -> Published:
     if paper not in CATALOGUE.papers():
         return NONE
     experiments = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
-    homes = {name: CATALOGUE.home(item, profile).name for name, item in experiments.items()}
+    homes = CATALOGUE.homes(paper, profile)
     found: dict[str, dict[Value, None]] = {}
     for published in values.values(paper, again=True):
         for name in published.experiments:
             found.setdefault(homes[name], {})[value(published, experiments[name])] = None
-    return {name: tuple(found[home]) for name, home in homes.items() if home in found}
+    return {name: tuple(found[homes[name]]) for name in experiments if homes[name] in found}
 
 
 def value(published: values.Value, experiment: Experiment) -> Value:

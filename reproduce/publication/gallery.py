@@ -38,8 +38,7 @@ def _section(path: Path, figure: Figure, found: Comparison, repository: Path) ->
     seen = next((one for one in re.split(r"(?<=\.) ", caption) if one.startswith("Mean exact match")), "")
     alternative = re.sub(r"[\[\]]", "", f"{title}. {seen}".strip())
     parts = [f"### {title}", f"![{alternative}](../{place})", caption or "Nothing has run."]
-    profile = path.stem.rpartition("-")[2]
-    homes = {item.name: CATALOGUE.home(item, profile).name for item in CATALOGUE.experiments(found.paper)}
+    homes = CATALOGUE.homes(found.paper, path.stem.rpartition("-")[2])
     drawn = {homes[name] for name in figure.reads}
     mine = [line for line in found.beside if {homes[name] for name in line.value.experiments} <= drawn]
     if mine and (figure.how in (GRID, CURVES, TABLE) or figure.options.get("shares")):

@@ -215,6 +215,10 @@ class Catalogue:
             }
         return self._home[key].get(experiment.name, experiment)
 
+    def homes(self, paper: str, profile: str) -> dict[str, str]:
+        """Name of every experiment of a paper -> name of its `home` at this profile."""
+        return {item.name: self.home(item, profile).name for item in self.experiments(paper)}
+
     def declared_runs(self, store: Store, experiment: Experiment, profile: str) -> list[Run]:
         """The runs that count for a figure or a comparison: at most one per seed, sorted by seed.
 
