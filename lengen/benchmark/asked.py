@@ -26,15 +26,19 @@ def problems(
         size: The longest trained length of a task; None: all frozen problems.
         split: "test"; or "train" for problems of a task among which is no frozen one.
         examples: Problems to train on, or of each tested cell of a setting.
-        seed: Decides training problems.
+        seed: Decides training problems of a task, and all problems of a setting.
     """
     if split not in ("test", "train"):
         raise TaskError(f"split={split!r}: expected 'test' or 'train'")
     if examples is not None and not (isinstance(examples, Integral) and examples > 0):
         raise TaskError(f"examples={examples!r}: expected a whole number, at least 1")
+    if not (isinstance(seed, Integral) and seed >= 0):
+        raise TaskError(f"seed={seed!r}: expected a whole number from 0 on")
     if isinstance(source, str) and "/" not in source:
         task = task_of(source)
         if split == "test":
+            if seed:
+                raise TaskError(f"seed={seed}: the test problems of {source} are frozen; leave it out")
             if examples is not None:
                 raise TaskError(f"examples={examples}: the test problems of {source} are frozen; leave it out")
             return frozen(source, size)
@@ -48,6 +52,8 @@ def problems(
     from lengen.data.task_data import TaskData
 
     spec = setting(source) if isinstance(source, str) else source
+    if not hasattr(spec, "test"):
+        raise TaskError(f"{source!r:.60}: expected a task of the benchmark, an experiment by its name, or a Spec")
     test, name = spec.test, source if isinstance(source, str) else spec.data.task.name
     lines = tests(TaskData(spec, seed), product(test.lengths, test.counts), examples or test.examples, name)
     found = (Problem(**{key: line[key] for key in Problem._fields}) for line in lines)

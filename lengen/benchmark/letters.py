@@ -21,6 +21,10 @@ def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0
         end: The character that ends an answer.
         longest: Characters of an answer at most; 0: those of the prompt and 16.
     """
+    if not isinstance(module, nn.Module) or not isinstance(symbols, str):
+        raise SymbolError("letters: expected a torch module and the characters of its token ids as one text")
+    if not isinstance(longest, int) or longest < 0:
+        raise SymbolError(f"longest={longest!r}: expected a whole number from 0 on")
     ids = {symbol: place for place, symbol in enumerate(symbols)}
     if end not in ids:
         raise SymbolError(f"symbols '{symbols}' lack the end '{end}'")

@@ -30,12 +30,22 @@ def operands(task: Task, problems: Problems) -> list[list[str]]:
     return found
 
 
+def of_tests(data: TaskData, name: str, examples: int) -> str:
+    """Return the beginning of ids of test problems: the name, then a seed and a number of examples that are not usual.
+
+    Usual are seed 0 and all examples that the setting tests; others draw other problems.
+    """
+    seed = f"/seed={data.seed}" if data.seed else ""
+    part = f"/examples={examples}" if examples != data.spec.test.examples else ""
+    return f"{name}{seed}{part}"
+
+
 def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name: str) -> Iterator[Line]:
     """Yield the test problems of cells, with prompt and response as the setting writes them beside the plain ones.
 
     Raises `SettingError` for a task whose operands cannot be read back.
     """
-    task, writer = data.task, data.writer
+    task, writer, start = data.task, data.writer, of_tests(data, name, examples)
     operator = task.SIGNS.operator or " "
     for length, count in cells:
         problems = data.test(length, count, examples)
@@ -44,7 +54,7 @@ def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name:
         batch = writer.write(problems)
         for place, (row, answer) in enumerate(zip(rows, answers, strict=True)):
             yield {
-                "id": f"{name}/length={length}/count={count}/{place:05}",
+                "id": f"{start}/length={length}/count={count}/{place:05}",
                 "task": data.spec.data.task.name,
                 "length": length,
                 "count": count,

@@ -32,7 +32,7 @@ def read_predictions(path: Path) -> list[dict[str, Any]]:
         content = path.read_bytes()
         text = (gzip.decompress(content) if content.startswith(GZIP) else content).decode("utf-8-sig")
     except (OSError, EOFError, ValueError) as error:
-        raise PredictionError(f"{path} cannot be read: {error}") from None
+        raise PredictionError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     rows = []
     for number, line in enumerate(io.StringIO(text, newline=None), start=1):  # a text may contain other line ends
         if not line.strip():
@@ -52,12 +52,10 @@ def read_predictions(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def check_given(path: Path, rows: Sequence[Row]) -> None:
+def check_given(rows: Sequence[Row], where: str = "") -> None:
     """Raise `PredictionError` if there are rows and none says anything: a field may be misspelt."""
     if rows and not any("prediction" in row or "raw" in row for row in rows):
-        raise PredictionError(
-            f"{path}: no line has a prediction, or raw, beside the id; docs/benchmark.md has the form"
-        )
+        raise PredictionError(f"{where}no row has a prediction, or raw, beside the id; docs/benchmark.md has the form")
 
 
 def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
@@ -87,8 +85,11 @@ def by_id(rows: Iterable[Row]) -> dict[str, Row]:
     """Predictions of one seed by the id of their problem; raises `PredictionError` for an id that occurs twice."""
     given: dict[str, Row] = {}
     for row in rows:
-        if not isinstance(row, Mapping) or "id" not in row:
+        if not isinstance(row, Mapping) or not isinstance(row.get("id"), str):
             raise PredictionError(f"{row!r:.40} is no prediction; expected a dictionary with id and prediction")
+        for said in (row.get("prediction"), row.get("raw")):
+            if not isinstance(said, str | Integral | None):
+                raise PredictionError(f"{row['id']}: {said!r:.40} is no prediction; expected a text")
         if row["id"] in given:
             if (seeds := {given[row["id"]].get("seed", 0), row.get("seed", 0)}) and len(seeds) > 1:
                 raise PredictionError(f"predictions are of seeds {sorted(seeds)}: lengen.benchmark.by_seed parts them")
@@ -114,8 +115,11 @@ def score(
     """
     if isinstance(predictions, Mapping):
         predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
+    elif isinstance(predictions, str) or not isinstance(predictions, Iterable):
+        raise PredictionError(f"{predictions!r:.40} are no predictions; expected dictionaries with id and prediction")
     check_problems(problems)
     given = by_id(predictions)
+    check_given(list(given.values()))
     if unknown := given.keys() - {problem.id for problem in problems}:
         raise PredictionError(
             f"{len(unknown)} predictions are of other problems, such as {min(unknown)}; expected ids of the "

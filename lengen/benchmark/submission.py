@@ -138,7 +138,7 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
     if len(files) != 1:
         raise PredictionError(f"{folder}: expected one of {' and '.join(PREDICTIONS)} beside {HEADER}")
     given = read_predictions(files[0])
-    check_given(files[0], given)
+    check_given(given, f"{files[0]}: ")
     rows = by_seed(given)
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")

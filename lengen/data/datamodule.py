@@ -44,6 +44,8 @@ class ArithmeticData(LightningDataModule):
         super().__init__()
         self.data = TaskData(spec, seed)
         self.spec = self.data.spec
+        if not isinstance(train_file, str | Path | None):
+            raise SettingError(f"train_file={train_file!r:.60}: expected the name of a file")
         if train_file is not None:
             self.data.train_on(read_problems(Path(train_file), self.data.task, self.data.writer))
         self.seed = self.data.seed

@@ -17,7 +17,7 @@ def read_problems(path: Path, task: Task, writer: Writer) -> Problems:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise OperandError(f"{path} cannot be read: {error}") from None
+        raise OperandError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     found: list[Problems] = []
     wrong: list[str] = []
     longest = 0

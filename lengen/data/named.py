@@ -58,7 +58,8 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
     _set_all(values, {name: value for name, value in named.items() if name not in PARTS})
     built: Task = build(values["data"]["task"], kind, "data.task")
     test = values["test"]
-    test["lengths"] = test["lengths"] or list(range(min(built.trained_lengths), 2 * built.longest + 1))
+    if not {"lengths", "test.lengths"} & named.keys():
+        test["lengths"] = list(range(min(built.trained_lengths), 2 * built.longest + 1))
     test.setdefault("counts", list(built.counts))
     _with_ids(values)
     spec = from_dict(values, Spec)

@@ -9,6 +9,7 @@ from lightning import Callback
 from lengen.callbacks import StopWhenGood
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.named import setting
+from lengen.part import SettingError
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.training.module import SequenceModule
@@ -19,7 +20,7 @@ def train(
     task: str | Task | Spec = "addition",
     *,
     seed: int = 0,
-    callbacks: Callback | Sequence[Callback] = (),
+    callbacks: Callback | Sequence[Callback] | None = (),
     progress: bool = False,
     **named: Any,
 ) -> SequenceModule:
@@ -32,11 +33,13 @@ def train(
         progress: Show Lightning's bar.
         named: Fields of the setting by their names (`lengen.data.named.setting`).
     """
+    several = [callbacks] if isinstance(callbacks, Callback) else callbacks or ()
+    if not isinstance(several, Sequence) or not all(isinstance(one, Callback) for one in several):
+        raise SettingError(f"callbacks={callbacks!r:.60}: expected a Callback of Lightning, or a list of them")
     spec = setting(task, **named)
     module = SequenceModule(spec, seed=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="lightning")
-        several = [callbacks] if isinstance(callbacks, Callback) else callbacks
         stop = StopWhenGood(spec.train.stop_at, spec.train.patience)
         build_trainer(spec, [stop, *several], progress=progress).fit(module, ArithmeticData(spec, seed))
     return module.eval()

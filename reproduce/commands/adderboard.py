@@ -64,6 +64,7 @@ def adderboard_command(options: argparse.Namespace) -> int:
 
     pairs = options.pairs or PAIRS
     if str(options.selector).endswith(".py"):
+        without_runs(options.selector, **_of_a_run(options))
         judged = [judge_submission(Path(options.selector), pairs)]
     else:
         judged = [judge(model, pairs) for model in _chosen(options)]
@@ -83,13 +84,17 @@ def _chosen(options: argparse.Namespace) -> list[Model]:
     for name in names:
         spec = offered.get(name)
         if spec is not None:
-            chosen = {key: getattr(options, key) for key in ("profile", "seed", "with_overrides")}
-            without_runs(name, **chosen)
+            without_runs(name, **_of_a_run(options))
             found.append(Model(spec, None, f"{name}, constructed for two numbers of ten digits", None))
         else:
             experiment = CATALOGUE.select_one(name)
             found.append(find(experiment, options.profile, options.seed, options.with_overrides))
     return found
+
+
+def _of_a_run(options: argparse.Namespace) -> dict[str, object]:
+    """The options that choose a stored run."""
+    return {key: getattr(options, key) for key in ("profile", "seed", "with_overrides")}
 
 
 def judge_submission(path: Path, pairs: int) -> Judged:

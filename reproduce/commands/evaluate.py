@@ -6,6 +6,8 @@ Parsed options enter; files, text on stdout and an exit code leave. Tasks of the
 import argparse
 import itertools
 import json
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,10 +18,10 @@ from lengen.benchmark.problem import cleaned
 from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Counts, Grid, Run
 from reproduce.commands import user_file
-from reproduce.commands.problem import find, of_task_or_experiment, setting
+from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.newest import newest
-from reproduce.store.atomic_files import readable
+from reproduce.store.atomic_files import check_place, readable
 from reproduce.store.locations import stores
 
 if TYPE_CHECKING:
@@ -31,16 +33,19 @@ def score_command(options: argparse.Namespace) -> int:
     stored = _stored(options)
     path = Path(options.predictions or "")  # a lone -- is read as nothing
     rows = benchmark.read_predictions(path)
-    benchmark.scoring.check_given(path, rows)
+    benchmark.scoring.check_given(rows, f"{path}: ")
+    for option in ("scores", "picture"):
+        check_place(option, getattr(options, option))
     if options.task in benchmark.TASKS:
         if not options.beside and (options.profile is not None or options.seed is not None):
             raise PredictionError("--profile and --seed choose the run of --beside SELECTOR: add it, or leave them out")
         task = benchmark.task_of(options.task)
         size = options.size or task.papers
         asked = benchmark.problems(task.name, size)
+        scored = _of_size(rows, task, size)
         grids = {
             seed: benchmark.score(asked, part, units_first=options.units_first)
-            for seed, part in benchmark.by_seed(rows).items()
+            for seed, part in benchmark.by_seed(scored).items()
         }
         return _tell(options, grids, size, stored)
     from lengen.data.task_data import TaskData
@@ -49,10 +54,22 @@ def score_command(options: argparse.Namespace) -> int:
     if options.size:
         raise PredictionError(f"--size is of a task, and {name} is an experiment; leave it out")
     data = TaskData(setting(name, options.profile), options.seed or 0)
+    name = shown_name(name, options.profile)
     grids = {
         seed: _of_experiment(data, name, part, options.units_first) for seed, part in benchmark.by_seed(rows).items()
     }
     return _tell(options, grids, data.spec.data.task.longest, stored)
+
+
+def _of_size(rows: Sequence[Mapping[str, Any]], task: benchmark.Task, size: int) -> list[Mapping[str, Any]]:
+    """Predictions without those of frozen problems of other sizes alone, whose number is said."""
+    others = {one.id for one in benchmark.problems(task.name)} - {one.id for one in benchmark.problems(task.name, size)}
+    kept = [row for row in rows if row["id"] not in others]
+    if rows and not kept:
+        raise PredictionError(f"all {len(rows)} predictions are of other sizes than {size}: --size N scores them")
+    if left := len(rows) - len(kept):
+        print(f"{left} predictions are of other sizes than {size} and left out: --size N scores them", file=sys.stderr)
+    return kept
 
 
 def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]], units_first: bool = False) -> Grid:
@@ -62,12 +79,13 @@ def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]
 
     test, given = data.spec.test, benchmark.by_id(rows)
     grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
-    known = set()
+    drawn = next((int(said[1]) for id in given if (said := re.search(r"/examples=(\d+)/", id))), test.examples)
+    start, known = lines.of_tests(data, name, drawn), set()
     for length, second in itertools.product(test.lengths, test.counts):
-        prefix = f"{name}/length={length}/count={second}/"
-        if not any(id.startswith(prefix) for id in given):
+        prefix = f"{start}/length={length}/count={second}/"
+        if given and not any(id.startswith(prefix) for id in given):
             continue  # a cell that was left out as a whole
-        problems = data.test(length, second, test.examples)
+        problems = data.test(length, second, drawn)
         ids = [f"{prefix}{place:05}" for place in range(len(problems.lengths))]
         known |= set(ids)
         found = [given.get(id, {}) for id in ids]
@@ -87,7 +105,11 @@ def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]
         counts["absent"] = sum(not row for row in found)
         grid.add((length, second)[: len(grid.axes)], benchmark.scoring.MODE, counts)
     if unknown := given.keys() - known:
-        raise PredictionError(f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}")
+        raise PredictionError(
+            f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}: score with the --profile "
+            f"and --seed of their export; expected ids such as {start}/length={test.lengths[0]}/"
+            f"count={test.counts[0]}/00000"
+        )
     return grid
 
 
@@ -101,7 +123,8 @@ def evaluate_command(options: argparse.Namespace) -> int:
         try:
             text = sys.stdin.read() if stdin else Path(options.problems).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise PredictionError(f"--problems {options.problems} cannot be read: {error}") from None
+            said = getattr(error, "strerror", None) or error
+            raise PredictionError(f"--problems {options.problems} cannot be read: {said}") from None
         asked = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else options.problems)
         if not asked:
             raise PredictionError(f"--problems {options.problems} has no problem; expected lines such as 12+34=46")
@@ -112,10 +135,8 @@ def evaluate_command(options: argparse.Namespace) -> int:
     if options.profile is not None and not options.run:
         raise PredictionError("--profile chooses the run of --run SELECTOR: add it, or leave it out")
     given, seed = _answerer(options)
-    for option in ("out", "scores", "picture"):  # before a model answers for hours
-        path = getattr(options, option)
-        if path and not Path(path).parent.is_dir():
-            raise PredictionError(f"--{option} {path}: {Path(path).parent} is no folder; make it, or name another")
+    for option in ("out", "scores", "picture"):
+        check_place(option, getattr(options, option))
     head = None
     if options.submission:
         head = _header(options, task, size, given, seed)
@@ -203,6 +224,8 @@ def function(name: str) -> Callable[[list[str]], Sequence[str]]:
     try:
         if not module or not attribute.isidentifier():
             raise ValueError("no function is named")
+        if not file.is_file() and (module.endswith(".py") or os.sep in module):
+            raise ValueError(f"there is no file {file}")
         held = user_file.loaded(file) if file.is_file() else user_file.imported(module)
         found: Callable[[list[str]], Sequence[str]] | None = getattr(held, attribute, None)
         if found is None:
@@ -243,7 +266,7 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int, sto
         print(json.dumps([{name: _or_null(value) for name, value in row.items()} for row in rows]))
         return 0
     names = ("in_range", "reach", "area", "edits", "absent")
-    for name in () if getattr(options, "problems", None) else names:
+    for name in ("in_range", "edits", "absent") if getattr(options, "problems", None) else names:
         values = [getattr(one, name) for one in found]
         digits = 0 if name in ("reach", "absent") else 3
         print(f"{name.replace('_', ' '):<10}{benchmark.over_seeds(values).text(digits)}")

@@ -8,11 +8,12 @@ import itertools
 import json
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from lengen import benchmark
-from reproduce.commands.problem import find, of_task_or_experiment, setting
+from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
 
@@ -39,12 +40,15 @@ def export_command(options: argparse.Namespace) -> int:
         return 0
     if not options.out:
         raise ExportError("export: expected --out DIR, the folder of the problems, or --hf DIR")
+    if options.format == "parquet" and find_spec("pyarrow") is None:
+        raise ExportError("--format parquet needs pyarrow: pip install pyarrow, or take --format jsonl")
     folder, name = Path(options.out), options.selector.replace("/", "-")
     lines = _lines(options)
     _own(folder, PROBLEMS)
     folder.mkdir(parents=True, exist_ok=True)
-    files = WRITERS[options.format](lines, folder, f"{name}-{options.split}")
     card = folder / "README.md"
+    card.write_text(_card(options, ()), encoding="utf-8")  # so that an interrupted export can be repeated
+    files = WRITERS[options.format](lines, folder, f"{name}-{options.split}")
     card.write_text(_card(options, files), encoding="utf-8")
     print("\n".join(readable(path) for path in (*files, card)))
     return 0
@@ -77,7 +81,7 @@ def _lines(options: argparse.Namespace) -> Problems:
 
     name = of_task_or_experiment(options.selector).name
     data = TaskData(setting(name, options.profile), options.seed or 0)
-    test = data.spec.test
+    test, name = data.spec.test, shown_name(name, options.profile)
     if options.split == "test":
         if options.steps:
             raise ExportError("--steps is of training: add --split train, or leave it out")
@@ -109,10 +113,7 @@ def _csv(lines: Problems, folder: Path, name: str) -> list[Path]:
 
 def _parquet(lines: Problems, folder: Path, name: str) -> list[Path]:
     path = folder / f"{name}.parquet"
-    try:
-        _table(lines).to_parquet(path, index=False)
-    except ImportError:
-        raise ExportError("--format parquet needs pyarrow: pip install pyarrow, or take --format jsonl") from None
+    _table(lines).to_parquet(path, index=False)
     return [path]
 
 

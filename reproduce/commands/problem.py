@@ -21,7 +21,7 @@ from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 from reproduce.runs.newest import check_profile, newest
-from reproduce.store.atomic_files import one_line, readable
+from reproduce.store.atomic_files import check_place, one_line, readable
 from reproduce.store.locations import stores
 from reproduce.store.store import WEIGHTS
 
@@ -154,7 +154,8 @@ def probe_command(options: argparse.Namespace) -> int:
 
 
 def _picture(experiment: Experiment, out: str) -> Figure:
-    """The figure that ``probe`` draws into the file ``out``; raises `SelectorError`."""
+    """The figure that ``probe`` draws into the file ``out``; raises `SelectorError` or `StoreError`."""
+    check_place("out", out)
     if Path(out).suffix not in (".png", ".svg"):
         raise SelectorError(f"--out {out}: expected a name that ends in .png or .svg")
     known = {figure.name: figure for figure in CATALOGUE.figures(experiment.paper) if figure.probes}
@@ -208,7 +209,7 @@ def without_runs(name: str, **options: object) -> None:
     """Refuse options that choose a run of a constructed model, by a `SelectorError`; None and False: not given."""
     given = [f"--{key.replace('_', '-')}" for key, value in options.items() if value is not None and value is not False]
     if given:
-        said = f"{name} is constructed and has no runs for {' and '.join(given)} to choose from"
+        said = f"{name} has no stored runs for {' and '.join(given)} to choose from"
         raise SelectorError(f"{said}: leave that out, or name a trained model")
 
 
@@ -218,6 +219,12 @@ def setting(name: str, profile: str | None = None) -> Spec:
     check_profile(experiment, profile)
     known = [one for one in ("cpu", *PROFILES) if one in experiment.specs and one != "smoke"] or ["smoke"]
     return experiment.specs[profile or known[0]]
+
+
+def shown_name(name: str, profile: str | None) -> str:
+    """Return the name of a setting in ids of its problems: the experiment, and a profile that is not the usual one."""
+    usual = setting(name) == setting(name, profile)
+    return name if usual else f"{name}/{profile}"
 
 
 def named(name: str) -> "Found":

@@ -119,10 +119,13 @@ def figures_command(options: argparse.Namespace) -> int:
     found = iter(figures.write(list(itertools.chain(*groups)), results_root(), tell=tell, left=left))
     paths = [sorted(itertools.chain(*itertools.islice(found, len(group)))) for group in groups]
     drawn = [readable(path) for group in paths for path in group]
+    if not drawn:
+        print(f"no stored run is drawn: reproduce run {options.selector or 'SELECTOR'} makes some", file=sys.stderr)
     if options.format == "json":
         print(json.dumps(drawn))
     else:
-        print("\n".join({"csv": ["path", *drawn], "md": [f"- {path}" for path in drawn]}.get(options.format, drawn)))
+        for line in {"csv": ["path", *drawn], "md": [f"- {path}" for path in drawn]}.get(options.format, drawn):
+            print(line)
     if left:
         said = f"{len(left)} committed files, such as {readable(left[0])}, would change and stay as they are"
         versions = f"drawn here with {others(LIBRARIES)}"

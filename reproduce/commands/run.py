@@ -103,10 +103,10 @@ def run_command(options: argparse.Namespace) -> int:
     else:
         conclude(list(dict.fromkeys(experiment.paper for experiment in chosen)))
         if options.profile not in CHECKED:
-            print(f"runs of the {options.profile} profile show that everything works, and are compared with nothing")
+            terminal.tell(f"runs of the {options.profile} profile show that everything works; nothing is compared")
     trained = [run.experiment for run in report.runs if not run.constructed]
     if options.profile in CHECKED and trained and len(set(trained)) == len(trained):
-        print(ONE_SEED)
+        terminal.tell(ONE_SEED)
     if report.failures:
         names, runs = ", ".join(report.failures), len(report.failures) + len(report.runs)
         print(f"{len(report.failures)} of {runs} runs failed: {names}", file=sys.stderr)
@@ -211,6 +211,7 @@ def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> No
         terminal.show(f"no {profile} size: {', '.join(names)} ({reason})")
     seconds = [cost(job.spec, job.profile).total for job in plan.jobs if job not in done]
     unit = "GPU" if profile == "paper" else "core"
+    workers = min(workers, max(1, len(seconds)))
     where = f"one {unit}" if workers == 1 else f"{workers} {unit}s"
     left = f", about {in_words(makespan(seconds, workers))} on {where}" if seconds else ""
     if seconds and profile == "paper":

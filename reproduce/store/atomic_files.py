@@ -24,6 +24,25 @@ def readable(path: Path) -> str:
     return shown if len(shown) < len(str(path)) else str(path)
 
 
+def check_place(option: str, path: str | None) -> None:
+    """Raise `StoreError` for a file of an option that cannot be written: before work of hours is done for it."""
+    if path is None:
+        return
+    place = Path(path)
+    if not place.parent.is_dir():
+        raise StoreError(f"--{option} {path}: {place.parent} is no folder; make it, or name another")
+    if place.is_dir():
+        raise StoreError(f"--{option} {path}: it is a folder; name a file in it")
+    try:
+        if place.is_file():
+            place.open("ab").close()
+        elif not place.exists():
+            tempfile.TemporaryFile(dir=place.parent).close()
+    except OSError as error:
+        said = f"it cannot be written ({error.strerror or error})"
+        raise StoreError(f"--{option} {path}: {said}; give permission, or name another place") from None
+
+
 def existing(path: Path) -> Path:
     """Return a path, or the nearest folder above it that exists."""
     while not path.exists():

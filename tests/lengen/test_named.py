@@ -67,6 +67,7 @@ def test_ranges_and_numbers_of_numpy_are_values():
         ({"encoding": lengen.Learned}, "model.encoding=Learned: this is a class; expected a part"),
         ({"task": lengen.Addition}, r"data.task=Addition: this is a class"),
         ({"steps": {1, 2}}, "train.steps={1, 2}: expected a word, a number"),
+        ({"lengths": []}, "test.lengths=.*: expected array of length >= 1"),
     ],
 )
 def test_a_wrong_name_is_one_sentence(named, sentence):
@@ -116,6 +117,24 @@ def test_problems_of_a_task_an_experiment_and_a_setting():
         lengen.problems(spec, split="train")
     with pytest.raises(ValueError, match="knitting"):
         lengen.problems("knitting")
+    with pytest.raises(TaskError, match="expected a task of the benchmark"):
+        lengen.problems(["addition"])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: lengen.train(callbacks=5, **SMALL),
+        lambda: lengen.train(callbacks=[5], **SMALL),
+        lambda: lengen.letters(torch.nn.Linear(2, 2), 5),
+        lambda: lengen.letters(torch.nn.Linear(2, 2), "01$", longest=-1),
+        lambda: lengen.ArithmeticData(lengen.setting(), train_file=5),
+        lambda: lengen.AccuracyGrid((1,), (2,), examples=5, folder=__file__),
+    ],
+)
+def test_a_value_of_a_wrong_kind_is_one_sentence(made):
+    with pytest.raises(ValueError, match="expected"):
+        made()
 
 
 @pytest.mark.parametrize("page", ["library.md"])

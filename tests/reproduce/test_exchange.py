@@ -15,6 +15,7 @@ from lengen.benchmark import problems, read_submission
 from lengen.benchmark.frozen import frozen
 from reproduce.cli import main
 from reproduce.commands.evaluate import _header, _trainings
+from reproduce.commands.export import WRITERS
 from reproduce.runs.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +121,8 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     capsys.readouterr()
     assert main(["score", name, "p.jsonl", *size, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
+    assert main(["score", name, "p.jsonl"]) == 2  # of another profile
+    assert "score with the --profile and --seed of their export" in capsys.readouterr().err
     assert main(["export", name, *size, "--out", "out", "--steps", "0..1"]) == 2
     assert "add --split train" in capsys.readouterr().err
     train = ["export", name, *size, "--split", "train", "--format", "txt", "--out", "out", "--steps"]
@@ -128,6 +131,48 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     written = next((here / "out").glob("*.txt")).read_text().splitlines()
     assert len(written) == 2 * CATALOGUE.select_one(name).specs["smoke"].train.batch
     assert all(re.fullmatch(r"\$.+=.+\$", line) for line in written)
+
+
+def test_problems_of_another_number_or_seed_have_ids_of_their_own(here, capsys):
+    name, ids = "task_hinting/table3/standard", {}
+    for options in (("--examples", "5"), ("--examples", "6"), ("--examples", "5", "--seed", "1")):
+        assert main(["export", name, "--profile", "smoke", *options, "--out", f"out{len(ids)}"]) == 0
+        (path,) = (here / f"out{len(ids)}").glob("*.jsonl")
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        ids[options] = {row["id"] for row in rows}
+        (here / "p.jsonl").write_text(
+            "".join(json.dumps({"id": row["id"], "prediction": row["answer"]}) + "\n" for row in rows)
+        )
+        capsys.readouterr()
+        assert main(["score", name, "p.jsonl", "--profile", "smoke", *options[2:], "--json"]) == 0
+        (told,) = json.loads(capsys.readouterr().out)
+        assert (told["in_range"], told["absent"]) == (1, 0)
+    assert not set.intersection(*ids.values()) and len(set.union(*ids.values())) == sum(map(len, ids.values()))
+
+
+def test_predictions_of_other_sizes_are_left_out_and_counted(here, capsys):
+    rows = [{"id": one.id, "prediction": one.answer} for one in frozen("copy")]
+    (here / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["score", "copy", "p.jsonl", "--size", "6", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert f"{len(rows) - len(frozen('copy', 6))} predictions are of other sizes than 6" in err
+    assert json.loads(out)[0]["absent"] == 0 and json.loads(out)[0]["in_range"] == 1
+    own = {one.id for one in frozen("copy", 6)}
+    (here / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows if row["id"] not in own))
+    assert main(["score", "copy", "p.jsonl", "--size", "6"]) == 2
+    assert "predictions are of other sizes than 6: --size N scores them" in capsys.readouterr().err
+
+
+def test_an_interrupted_export_can_be_repeated(here, monkeypatch):
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(WRITERS, "jsonl", killed)
+    words = ["export", "copy", "--size", "6", "--out", "out"]
+    assert main(words) == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    assert main(words) == 0
 
 
 def test_a_submission_is_written_seed_by_seed(here):
@@ -195,6 +240,9 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["show", "random_spaces/fig4.5/nosuch"], "one of: ape"),
         (["evaluate", "math:sqrt", "--on", "addition"], "the function failed for '"),
         (["promote", "coupling", "--profile", "smoke"], "reproduce run coupling --profile smoke"),
+        (["adderboard", "an_adder.py", "--seed", "3"], "an_adder.py has no stored runs for --seed"),
+        (["evaluate", "no/x.py:f", "--on", "copy"], "there is no file no/x.py"),
+        (["probe", "coupling/fig7/fire-plain", "5", "7", "--out", "no/p.png"], "no is no folder"),
         *(([*words], "cannot be run (refused: ") for words in (
             ["encode", "matrix/sums/abc", "5", "7"], ["solve", "matrix/sums/abc", "5", "7"],
             ["probe", "matrix/sums/abc", "5", "7"], ["score", "matrix/sums/abc", "an_empty.txt"],
@@ -212,9 +260,13 @@ def test_mistakes_are_one_sentence(here, capsys, words, sentence):
 
 @pytest.mark.parametrize(
     ("option", "value", "sentence"),
-    [("--out", "no/x.jsonl", "no folder"), ("--picture", "no/x.png", "no folder"), ("--beside", "no", "paper")],
+    [
+        ("--out", "no/x.jsonl", "no folder"), ("--picture", "no/x.png", "no folder"), ("--beside", "no", "paper"),
+        ("--out", "a.jsonl", "it is a folder"), ("--out", "/proc/x.jsonl", "cannot be written"),
+    ],
 )
 def test_what_cannot_be_written_is_refused_before_a_model_answers(here, capsys, option, value, sentence):
+    (here / "a.jsonl").mkdir()
     (here / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")
     assert main(["evaluate", "loud.py:answer", "--on", "copy", option, value]) == 2
     assert sentence in capsys.readouterr().err
@@ -223,7 +275,13 @@ def test_what_cannot_be_written_is_refused_before_a_model_answers(here, capsys, 
 def test_what_was_not_measured_is_null(here, capsys):
     assert main(["score", RUN, "an_empty.txt", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
-    assert (told["in_range"], told["reach"], told["edits"]) == (None, 0, None)
+    test = CATALOGUE.select_one(RUN).specs["cpu"].test
+    assert (told["in_range"], told["reach"]) == (0, 0)
+    assert told["absent"] == test.examples * len(test.lengths) * len(test.counts)
+    (here / "p.jsonl").write_text('{"id": "coupling/fig1/coupling-scratchpad/length=5/count=5/00000", "raw": ""}')
+    assert main(["score", RUN, "p.jsonl", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["in_range"], told["reach"]) == (None, 0)
 
 
 def test_published_values_stand_beside_scores(tmp_path, capsys):
@@ -252,7 +310,7 @@ def test_a_file_of_ones_own_is_found_whatever_its_name(here, capsys, name):
     del sys.modules["a_helper_of_mine"]
 
 
-WRITERS = """
+ODD = """
 def separators(prompts):
     return [chr(0x2028) + str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
 def halves(prompts):
@@ -261,7 +319,7 @@ def halves(prompts):
 
 
 def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, capsys):
-    (here / "writers.py").write_text(WRITERS)
+    (here / "writers.py").write_text(ODD)
     for name in ("separators", "halves"):
         asked = ["evaluate", f"writers.py:{name}", "--on", "addition", "--json"]
         assert main([*asked, "--out", "p.jsonl", "--submission", name]) == 0
@@ -298,7 +356,7 @@ def test_what_evaluate_cannot_use_is_named(here, capsys, typed, said):
 
 
 def test_predictions_without_a_prediction_and_nested_ones_are_refused(here, capsys):
-    for text, said in (('{"id": "x", "predicton": "1"}', "no line has a prediction"), ("[" * 100_000, "expected JSON")):
+    for text, said in (('{"id": "x", "predicton": "1"}', "no row has a prediction"), ("[" * 100_000, "expected JSON")):
         (here / "p.jsonl").write_text(text + "\n")
         assert main(["score", "copy", "p.jsonl"]) == 2
         assert said in capsys.readouterr().err

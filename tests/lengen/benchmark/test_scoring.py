@@ -246,6 +246,10 @@ def test_predictions_are_read_as_people_save_them(tmp_path, content, found):
         ("addition", [], "are no problems"),
         ([], [], "are no problems"),
         (None, ["46"], "no prediction"),
+        (None, "46", "no predictions"),
+        (None, [{"id": "copy/length=2/count=1/0000", "predicton": "1"}], "no row has a prediction"),
+        (None, [{"id": "copy/length=2/count=1/0000", "prediction": ["1", "2"]}], "expected a text"),
+        (None, [{"id": ["a"], "prediction": "1"}], "no prediction"),
         (None, [{"id": "a", "seed": 0}, {"id": "a", "seed": 1}], "by_seed"),
     ],
 )
@@ -261,7 +265,11 @@ def test_what_answers_no_text_is_refused(answer):
 
 
 @pytest.mark.parametrize(
-    "options", [{"split": "val"}, {"examples": 0, "split": "train"}, {"examples": 3}, {"size": "6"}]
+    "options",
+    [
+        {"split": "val"}, {"examples": 0, "split": "train"}, {"examples": 3}, {"size": "6"}, {"seed": 3},
+        {"split": "train", "seed": -1}, {"split": "train", "seed": "a"},
+    ],
 )
 def test_problems_are_refused_in_one_sentence(options):
     with pytest.raises(TaskError):
