@@ -128,7 +128,8 @@ def _worth_saying(plan: Plan, chosen: Sequence[Experiment], options: argparse.Na
     """Note on what a reader of the command might not expect: one seed of that number, and a run with another name."""
     if options.seeds and len(options.seeds) == 1 and options.seeds[0] > 0:
         (seed,) = options.seeds
-        yield f"--seeds {seed} makes seed {seed} alone; --seeds 0..{seed - 1} makes {seed}"
+        first = "0" if seed == 1 else f"0..{seed - 1}"
+        yield f"--seeds {seed} makes seed {seed} alone; --seeds {first} makes {seed}"
     homes = {item.name: CATALOGUE.home(item, options.profile).name for item in chosen if item.name not in plan.absent}
     names = {job.experiment for job in plan.jobs}
     for name, home in homes.items():
