@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-PARTS = ("reversed", "partials", "answer", "answer_of_partials", "partials_imply_answer")
+PARTS = ("reversed", "partials", "answer", "answer_of_partials", "partials_imply_answer", "response")
 _RESULT = re.compile(r"=(\d),c=(\d)(?=;|\Z)")
 
 
@@ -57,7 +57,7 @@ def implied_answer(partials: str) -> str:
 
 
 def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, np.ndarray]:
-    """Five scores of each response: what is compared for each name of `PARTS`.
+    """Six scores of each response: what is compared for each name of `PARTS`.
 
     reversed, partials, answer: that part as written with that part of the reference.
     answer_of_partials: the written answer with the one that the written partials imply: is the result read off?
@@ -65,6 +65,7 @@ def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, n
         what Figure 4.6 calls the answer with respect to the scratchpad: the author's code compares the answer derived
         from the predicted partials with the true one, so it says nothing about reading off
         (ERRATA.md, E8).
+    response: all of it; Figure 4.6 draws its edit distance as the total.
 
     Args:
         written, reference: N responses as text; the end ``$`` may be there or not.
@@ -75,9 +76,9 @@ def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, n
 
     >>> scores = score_parts(["5 + 7;c=0,5+7+0=2,c=1|2$"], ["5 + 7;c=0,5+7+0=2,c=1|12$"])
     >>> [int(scores[f"hits.part.{name}"][0]) for name in PARTS]
-    [1, 1, 0, 0, 1]
+    [1, 1, 0, 0, 1, 0]
     """
-    pairs = [_compared(split_parts(a), split_parts(b)) for a, b in zip(written, reference, strict=True)]
+    pairs = [_compared(a, b) for a, b in zip(written, reference, strict=True)]
     scores: dict[str, np.ndarray] = {}
     for i, name in enumerate(PARTS):
         scores[f"hits.part.{name}"] = np.array([bool(row[i][1]) and row[i][0] == row[i][1] for row in pairs], np.uint8)
@@ -85,7 +86,8 @@ def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, n
     return scores
 
 
-def _compared(written: Parts, true: Parts) -> list[tuple[str, str]]:
+def _compared(response: str, reference: str) -> list[tuple[str, str]]:
     """Return written and true texts side by side, in the order of `PARTS`."""
-    implied = implied_answer(written.partials)
-    return [*zip(written, true, strict=True), (written.answer, implied), (implied, true.answer)]
+    written, true = split_parts(response), split_parts(reference)
+    implied, whole = implied_answer(written.partials), (response.split("$")[0], reference.split("$")[0])
+    return [*zip(written, true, strict=True), (written.answer, implied), (implied, true.answer), whole]

@@ -13,13 +13,13 @@ from lengen.results.records import Run, to_table
 from reproduce.comparison.distance import NEAR, PROFILES, distance, farthest
 from reproduce.comparison.measured import Stored, over_cells
 from reproduce.comparison.numbers import number, span
-from reproduce.comparison.recorded import MET
+from reproduce.comparison.recorded import MET, apart
 from reproduce.comparison.values import Value, values
 from reproduce.runs.catalogue import CATALOGUE
 
 COLUMNS = (
     "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",
-    "unit", "profile", "each_seed", "id",
+    "relation", "unit", "profile", "each_seed", "id",
 )  # fmt: skip
 
 
@@ -44,6 +44,11 @@ class Line:
         return None if self.ours is None else self.ours - self.value.published
 
     @property
+    def apart(self) -> float:
+        """Points by which ours misses the published value; 0 without ours."""
+        return apart(self.points or 0, self.value.relation)
+
+    @property
     def compared(self) -> bool:
         """A share that stands beside a published one."""
         return self.ours is not None and self.value.unit == "%"
@@ -66,8 +71,8 @@ class Score:
 def score(lines: Iterable[Line]) -> Score:
     """Count the lines within 5 points and within 2."""
     shares = [line for line in lines if line.value.unit == "%"]
-    apart = [abs(line.points) for line in shares if line.points is not None]
-    return Score(len(shares), len(apart), *(sum(round(gap, 9) <= most for gap in apart) for most in (MET, 2)))
+    gaps = [line.apart for line in shares if line.ours is not None]
+    return Score(len(shares), len(gaps), *(sum(round(gap, 9) <= most for gap in gaps) for most in (MET, 2)))
 
 
 def lines(paper: str, stored: Stored) -> list[Line]:
@@ -124,6 +129,6 @@ def _row(line: Line) -> tuple[object, ...]:
     value = line.value
     return (
         value.paper, value.place, " ".join(value.experiments), span(value.lengths), span(value.counts),
-        number(value.published), number(line.ours), number(line.points), line.distance, line.trained or "",
-        value.unit, line.profile, " ".join(map(number, line.seeds)), value.id,
+        f"{value.published:g}", number(line.ours), number(line.points), line.distance, line.trained or "",
+        value.relation, value.unit, line.profile, " ".join(map(number, line.seeds)), value.id,
     )  # fmt: skip

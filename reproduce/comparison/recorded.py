@@ -29,6 +29,16 @@ class Recorded:
         return Counter({word: kept.count(word) for word in WORDS})
 
 
+def apart(points: float, relation: str) -> float:
+    """Return the points by which a value misses a published one; none on the right side of a printed bound.
+
+    >>> apart(-7.0, "="), apart(7.0, ">="), apart(-7.0, ">="), apart(-7.0, "<")
+    (7.0, 0.0, 7.0, 0.0)
+    """
+    bound = {">": 1, ">=": 1, "<": -1, "<=": -1}.get(relation, 0)
+    return 0.0 if bound * points > 0 else abs(points)
+
+
 def recorded(paper: str, results: Path) -> Recorded:
     """Read results/statements.csv and results/published.csv; empty if they are not there."""
     answers = {
@@ -37,7 +47,7 @@ def recorded(paper: str, results: Path) -> Recorded:
         if row["paper"] == paper
     }
     points = [
-        abs(float(row["points"]))
+        apart(float(row["points"]), row.get("relation", "="))
         for row in _rows(results / "published.csv")
         if row["paper"] == paper and row["points"] and row["unit"] == "%"
     ]

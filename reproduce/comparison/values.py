@@ -13,7 +13,7 @@ from typing import Any
 
 from lengen.metrics.measures import short, trained_range
 from lengen.paper.experiment import Experiment
-from reproduce.comparison.numbers import number, span
+from reproduce.comparison.numbers import span
 from reproduce.comparison.published import PublishedError, load
 from reproduce.comparison.regions import REGIONS, inside
 from reproduce.runs.catalogue import CATALOGUE
@@ -48,7 +48,7 @@ class Value:
     @property
     def printed(self) -> str:
         """The published number with its relation."""
-        return f"{'' if self.relation == '=' else f'{self.relation} '}{number(self.published)}"
+        return f"{'' if self.relation == '=' else f'{self.relation} '}{self.published:g}"
 
     @property
     def name(self) -> str:

@@ -37,7 +37,7 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
     parts: list[RenderableType] = [score(reference, yours)]
     if shown := reference.beside or (yours.beside if yours else []):
         both = [*reference.beside, *(yours.beside if yours else ())]
-        missed = {line.value.id for line in both if abs(line.points or 0) > MET}
+        missed = {line.value.id for line in both if line.apart > MET}
         apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
         parts += [Text(), _values(apart, yours)]
         if left := len(shown) - len(apart):
@@ -80,7 +80,7 @@ def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
         if mine:
             cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
         cells += [number(line.points), " ".join(f"{seed:.3g}" for seed in line.seeds)]
-        style = "yellow" if abs(line.points or 0) > MET else ""
+        style = "yellow" if line.apart > MET else ""
         found.add_row(*(Text(cell, style) for cell in cells))
     return found
 

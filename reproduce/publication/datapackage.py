@@ -50,6 +50,7 @@ PUBLISHED: tuple[Field, ...] = (
     ("points", "number", "ours less published"),
     ("distance", "string", "published setting, published lengths, shorter problems; empty if nothing was run"),
     ("seeds", "integer", "trainings from different random numbers"),
+    ("relation", "string", "= for a number, >= and others for a printed bound"),
     ("unit", "string", "% for shares"),
     ("profile", "string", "size of the runs"),
     ("each_seed", "string", "value of every seed"),

@@ -45,7 +45,7 @@ def identity(paper: str, facts: Facts) -> str:
 
 def failed(paper: str, facts: Facts) -> str:
     """Statements that do not hold, and published values that are missed."""
-    missed = [line for line in facts.compared[paper].lines if line.compared and abs(line.points or 0) > MET]
+    missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
     parts = [statements(paper, facts, FAILS)]
     if missed:
         parts += [f"Published values more than {MET} points apart:", values_table(missed)]

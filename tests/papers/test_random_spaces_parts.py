@@ -1,4 +1,4 @@
-"""A scratchpad read back: parts of true, wrong and malformed text, and what the five scores tell apart."""
+"""A scratchpad read back: parts of true, wrong and malformed text, and what the six scores tell apart."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,12 @@ TRUE = "7 6 5 + 9 8 7;c=0,7+9+0=6,c=1;6+8+1=5,c=1;5+7+1=3,c=1|1356$"
 
 def hits(written: str, reference: str = TRUE) -> list[int]:
     scores = score_parts([written], [reference])
-    return [int(scores[f"hits.part.{name}"][0]) for name in PARTS]
+    return [int(scores[f"hits.part.{name}"][0]) for name in PARTS[:-1]]
 
 
 def edits(written: str, reference: str = TRUE) -> list[int]:
     scores = score_parts([written], [reference])
-    return [int(scores[f"values.edits.{name}"][0]) for name in PARTS]
+    return [int(scores[f"values.edits.{name}"][0]) for name in PARTS[:-1]]
 
 
 @given(number(), number())
@@ -57,6 +57,13 @@ def test_a_true_scratchpad_is_right_in_every_part_and_implies_its_answer(a, b):
 def test_scores_tell_mistakes_apart(written, right, distances, why):
     assert hits(written) == right, why
     assert distances is None or edits(written) == distances, why
+
+
+def test_the_whole_response_counts_all_mistakes():
+    twice = TRUE.replace("6+8+1=5", "6+8+1=4").replace("|1356", "|136") + "9|9"
+    scores = score_parts([TRUE, twice, ""], [TRUE] * 3)
+    assert scores["hits.part.response"].tolist() == [1, 0, 0]
+    assert scores["values.edits.response"].tolist() == [0, 2, len(TRUE) - 1]
 
 
 def test_implied_answers():

@@ -136,7 +136,9 @@ def test_list_has_the_committed_answers(tmp_path):
     (tmp_path / "statements.csv").write_text(
         "statement,paper,answer\ntoy/a,toy,holds\ntoy/b,toy,cannot tell\no/a,o,holds\n"
     )
-    (tmp_path / "published.csv").write_text("paper,points,unit\ntoy,5,%\ntoy,-5.1,%\ntoy,,%\ntoy,0.1,characters\n")
+    (tmp_path / "published.csv").write_text(
+        "paper,points,relation,unit\ntoy,5,=,%\ntoy,-5.1,=,%\ntoy,,=,%\ntoy,0.1,=,characters\n"
+    )
     found = recorded("toy", tmp_path)
     assert (found.met, found.compared, found.answers) == (1, 2, {"a": "holds", "b": "cannot tell"})
     assert found.counts(["b"]) == {"cannot tell": 1, "holds": 0, "does not hold": 0, "holds once repaired": 0}

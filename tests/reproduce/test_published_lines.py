@@ -55,6 +55,12 @@ def test_a_score_counts_both_edges():
     assert lines.score([*made, lines.Line(value)]) == lines.Score(5, 4, 3, 1)
 
 
+def test_a_printed_bound_is_met_on_its_side():
+    value = dataclasses.replace(values("bias_calibration")[0], published=90.0, relation=">=")
+    made = [lines.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (100.0, 89.0, 80.0)]
+    assert lines.score(made) == lines.Score(3, 3, 2, 2) and made[0].points == 10
+
+
 def run_of(spec, **changed):
     info: dict = {"spec": spec.to_dict(), "spec_hash": spec.hash()} | changed
     return type("Run", (), {"info": info, "constructed": not spec.train.steps})()
