@@ -90,6 +90,8 @@ __all__ = sorted(_MODULE)
 def __getattr__(name: str) -> Any:
     if name in _MODULE:
         return getattr(importlib.import_module(_MODULE[name]), name)
+    if name == "benchmark":
+        return importlib.import_module("lengen.benchmark")
     if name[:1].isupper():  # a part; a module of this package may be loading, and is none
         importlib.import_module("lengen.settings.spec")  # loads every part
         part = importlib.import_module("lengen.part").named(name)

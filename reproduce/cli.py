@@ -52,7 +52,7 @@ def program() -> str:
 
 def parser() -> Parser:
     """Return the whole command line."""
-    top = Parser(prog=program(), description="Reproduce papers on length generalization, claim by claim.")
+    top = Parser(prog=program(), description="Reproduce papers on length generalization, statement by statement.")
     top.add_argument("-V", "--version", action="store_true", help="version of this program and its commit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     for row in COMMANDS:

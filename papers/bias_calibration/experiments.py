@@ -269,5 +269,5 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("listops", "ListOps with window and cyclic positions", CURVES, LISTOPS),
     figure_of("bases", "Addition in bases 4, 8 and 16", CURVES, BASES),
     figure_of("varied", "Addition with other windows and periods", CURVES, VARIED),
-    figure_of("calibration", "Calibration by text and by code", CURVES, ABC, CALIBRATION, panels="task"),
+    figure_of("calibration", "Calibration by the text's rules and by ours", CURVES, ABC, CALIBRATION, panels="task"),
 )  # fmt: skip

@@ -45,10 +45,10 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
     >>> abc = plain._replace(trick="abc", beside=2, improves=1.0, improves_between=Interval(1.0, 1.0))
     >>> rope = abc._replace(trick="rope", improves=0.2, improves_between=Interval(0.1, 0.3))
     >>> once = abc._replace(trick="fire", improves_between=unknown)
-    >>> beside_plain([plain, abc, rope, once])
-    'Beyond the trained lengths (brackets: tasks both learned): better than plain abc (2); worse rope (2); undecided 1.'
+    >>> beside_plain([plain, abc, rope, once]).partition("): ")[2]
+    'ahead of plain abc (2); behind rope (2); undecided 1.'
     >>> beside_plain([plain, once])
-    'Beyond the trained lengths (brackets: tasks both learned): undecided 1.'
+    'Beyond the trained lengths (probability of improvement, 95 %; brackets: tasks both learned): undecided 1.'
     >>> beside_plain([plain])
     ''
     """
@@ -57,12 +57,13 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
     worse = [one for one in others if one.improves_between[1] < EVEN]
     left = len(others) - len(better) - len(worse)
     parts = [
-        f"better than {BASELINE} {_with_tasks(better)}" * bool(better),
-        f"worse {_with_tasks(worse)}" * bool(worse),
+        f"ahead of {BASELINE} {_with_tasks(better)}" * bool(better),
+        f"behind {_with_tasks(worse)}" * bool(worse),
         f"undecided {left}" * bool(left),
     ]
     told = "; ".join(filter(None, parts))
-    return f"Beyond the trained lengths (brackets: tasks both learned): {told}." if told else ""
+    by = "probability of improvement, 95 %; brackets: tasks both learned"
+    return f"Beyond the trained lengths ({by}): {told}." if told else ""
 
 
 def _with_tasks(some: Sequence[Aggregate]) -> str:

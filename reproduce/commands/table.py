@@ -104,7 +104,7 @@ RUN = (
 
 COMMANDS = (
     Command("list", "papers, a paper's figures or a figure's variants, with answers", "results:list_command", (ANY,)),
-    Command("show", "an experiment: setting, published numbers and claims, commands", "results:show_command", (
+    Command("show", "an experiment: setting, published numbers, statements, commands", "results:show_command", (
         SELECTORS,
         _flag("--full", "every field, not only what differs from its default"),
     )),
@@ -119,11 +119,11 @@ COMMANDS = (
         FORMAT,
         _flag("--any-versions", "write committed pictures, too, when other versions than the locked ones draw them"),
     )),
-    Command("compare", "published numbers and claims against stored runs", "compare:compare_command", (
+    Command("compare", "published numbers and statements against stored runs", "compare:compare_command", (
         ANY,
         FORMAT,
         _flag("--all", "every published value, not only those that are missed"),
-        _flag("--check-history", "check against git that claims stood as runs recorded them"),
+        _flag("--check-history", "check against git that statements stood as runs recorded them"),
     )),
     Command("report", "one site with everything", "results:report_command", (ANY,)),
     Command("promote", "copy finished local runs into results/reference", "promote:promote_command", (

@@ -31,7 +31,7 @@ STATEMENT: tuple[Field, ...] = (
     ("words", "string", "what the paper says"),
     ("answer", "string", "holds, holds once repaired, does not hold, cannot tell"),
     ("reason", "string", "why it cannot be told, or what was repaired"),
-    ("distance", "string", "published setting, published lengths, shorter problems, no training"),
+    ("distance", "string", "published setting or lengths, shorter problems, no training, problems of this suite"),
     ("numbers", "string", "what was measured: medians with all seeds"),
     ("p", "number", "largest probability of its permutation tests"),
     ("seeds", "integer", "fewest trainings on a side"),

@@ -140,7 +140,7 @@ def met(found: Comparison) -> str:
     score = found.score
     if not score.compared:
         return f"none of {score.printed} beside ours yet: {SHORTER}" if score.printed else "none printed"
-    return f"**{score.within_5} of {score.compared}** ({score.within_2}); {score.printed} published shares"
+    return f"**{score.within_5} of {score.compared}** ({score.within_2}), of {score.printed} published accuracies"
 
 
 def counted(found: Comparison) -> str:

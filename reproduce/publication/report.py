@@ -29,7 +29,7 @@ def identity(paper: str, facts: Facts) -> str:
     if known.openreview:
         known_as.append(f"[OpenReview {known.openreview}](https://openreview.net/forum?id={known.openreview})")
     others = len(found.lines) - found.score.printed
-    measured = f"{found.score.printed} published shares" + f" and {others} other measurements" * bool(others)
+    measured = f"{found.score.printed} published accuracies" + f" and {others} other measurements" * bool(others)
     return "\n".join(
         [
             f"{', '.join(known_as)}; lengen-suite {facts.version}.",
