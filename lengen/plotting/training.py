@@ -69,7 +69,9 @@ def training(
                 )  # fmt: skip
             if name in shares:
                 percent(axes)
-                marked |= _at_end(axes, at_same_lengths(published.get(item.name, ()), some[0]), told)
+                theirs = published.get(item.name, ())
+                for mode in ("teacher_forced", "sampled"):
+                    marked |= _at_end(axes, at_same_lengths(theirs, some[0], mode=mode), told)
             axes.set_title(label(item, some).replace(", ", ",\n", 1) if place == 0 else "")
             axes.xaxis.set_major_locator(MaxNLocator(3))
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))

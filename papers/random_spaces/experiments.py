@@ -310,8 +310,8 @@ MIXES = tuple(item for item in TABLE43 if "-mix-" in item.name)
 OWN = "papers.random_spaces.figures"
 OVER = {"exact_match": "Exact match", "answer_loss": "Answer loss\n(nats per token)"}
 SHARED = (
-    "Dashed: lengths never trained. Loss on a logarithmic scale. Exact match of 64 problems a length in training, answered "
-    "greedily; values beside published ones are of 500 sampled after it, as the author's code does."
+    "Dashed: lengths never trained. Loss on a logarithmic scale. Exact match of 64 problems a length in training, "
+    "answered greedily; values beside published ones are of 500 answers sampled after it, as in the author's code."
 )
 SUBTASK = {
     "add": "addition", "rev": "reversing", "ali": "digit alignment", "mad": "modular addition",
