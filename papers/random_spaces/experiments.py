@@ -99,7 +99,7 @@ SETS: dict[str, tuple[str, tuple[Layer, ...]]] = {
 }
 UPDATES = {
     "1-3_digit": ByProfile(paper=steps(10_000)),
-    "1-7_digit": ByProfile(paper=steps(10_000), night=steps(20_000)),
+    "1-7_digit": ByProfile(paper=steps(10_000), night=settled(40_000)),
     "generalize_to_longer": ByProfile(paper=steps(200_000, batch=512), night=steps(40_000)),
 }
 FIG41 = row(

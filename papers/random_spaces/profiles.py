@@ -112,7 +112,7 @@ ONE_TO_SEVEN = ByProfile(
     cpu=_set(up_to(5), up_to(6), 30_000),
     smoke=_set(up_to(2), up_to(3), 200),
 )
-"""1-7_digit; at night the published lengths in single precision."""
+"""1-7_digit; at night the published lengths, in single precision where nothing else is set."""
 LONGER = ByProfile(
     paper=_set(up_to(19, 18), up_to(20), 1_000_000),
     cpu=_set(up_to(7, 6), up_to(8), 30_000),
