@@ -64,7 +64,7 @@ def adderboard_command(options: argparse.Namespace) -> int:
 
     pairs = options.pairs or PAIRS
     if str(options.selector).endswith(".py"):
-        without_runs(options.selector, **_of_a_run(options))
+        without_runs(f"{options.selector} is a file", **_of_a_run(options))
         judged = [judge_submission(Path(options.selector), pairs)]
     else:
         judged = [judge(model, pairs) for model in _chosen(options)]
@@ -84,7 +84,7 @@ def _chosen(options: argparse.Namespace) -> list[Model]:
     for name in names:
         spec = offered.get(name)
         if spec is not None:
-            without_runs(name, **_of_a_run(options))
+            without_runs(f"{name} is constructed", **_of_a_run(options))
             found.append(Model(spec, None, f"{name}, constructed for two numbers of ten digits", None))
         else:
             experiment = CATALOGUE.select_one(name)

@@ -199,17 +199,18 @@ def find(
         name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
         # As a plain specification, without the sections of its paper.
         return Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)
-    without_runs(experiment.name, seed=seed, with_overrides=with_overrides)
+    without_runs(f"{experiment.name} is constructed", seed=seed, with_overrides=with_overrides)
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
     return Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
 
 
-def without_runs(name: str, **options: object) -> None:
-    """Refuse options that choose a run of a constructed model, by a `SelectorError`; None and False: not given."""
+def without_runs(model: str, **options: object) -> None:
+    """Refuse options that choose a run of a model without any, as "NAME is constructed", by a `SelectorError`; None and
+    False: not given."""
     given = [f"--{key.replace('_', '-')}" for key, value in options.items() if value is not None and value is not False]
     if given:
-        said = f"{name} has no stored runs for {' and '.join(given)} to choose from"
+        said = f"{model} and has no runs for {' and '.join(given)} to choose from"
         raise SelectorError(f"{said}: leave that out, or name a trained model")
 
 

@@ -71,7 +71,7 @@ def test_what_is_committed_of_the_check_is_the_whole_of_it():
 @pytest.mark.parametrize("option", [["--seed", "0"], ["--with-overrides"]])
 def test_a_constructed_model_has_no_run_to_choose(words, option, capsys):
     assert main([*words, *option]) == 2
-    assert f"has no stored runs for {option[0]} to choose from" in capsys.readouterr().err
+    assert f"is constructed and has no runs for {option[0]} to choose from" in capsys.readouterr().err
 
 
 GOOD = """

@@ -240,7 +240,7 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["show", "random_spaces/fig4.5/nosuch"], "one of: ape"),
         (["evaluate", "math:sqrt", "--on", "addition"], "the function failed for '"),
         (["promote", "coupling", "--profile", "smoke"], "reproduce run coupling --profile smoke"),
-        (["adderboard", "an_adder.py", "--seed", "3"], "an_adder.py has no stored runs for --seed"),
+        (["adderboard", "an_adder.py", "--seed", "3"], "an_adder.py is a file and has no runs for --seed"),
         (["evaluate", "no/x.py:f", "--on", "copy"], "there is no file no/x.py"),
         (["probe", "coupling/fig7/fire-plain", "5", "7", "--out", "no/p.png"], "no is no folder"),
         *(([*words], "cannot be run (refused: ") for words in (
@@ -276,7 +276,7 @@ def test_what_was_not_measured_is_null(here, capsys):
     assert main(["score", RUN, "an_empty.txt", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
     test = CATALOGUE.select_one(RUN).specs["cpu"].test
-    assert (told["in_range"], told["reach"]) == (0, 0)
+    assert (told["in_range"], told["reach"], told["edits"]) == (0, 0, None)
     assert told["absent"] == test.examples * len(test.lengths) * len(test.counts)
     (here / "p.jsonl").write_text('{"id": "coupling/fig1/coupling-scratchpad/length=5/count=5/00000", "raw": ""}')
     assert main(["score", RUN, "p.jsonl", "--json"]) == 0
