@@ -1,5 +1,6 @@
 """The problems of a setting as lines of plain data: those that it is tested on, and its stream of training."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -38,6 +39,11 @@ def of_tests(data: TaskData, name: str, examples: int) -> str:
     seed = f"/seed={data.seed}" if data.seed else ""
     part = f"/examples={examples}" if examples != data.spec.test.examples else ""
     return f"{name}{seed}{part}"
+
+
+def examples_of(ids: Iterable[str], usual: int) -> int:
+    """Return the number of examples that ids of test problems name by their `of_tests`; the usual one if none does."""
+    return next((int(said[1]) for id in ids if (said := re.search(r"/examples=(\d+)/", id))), usual)
 
 
 def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name: str) -> Iterator[Line]:

@@ -78,7 +78,7 @@ def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, n
     >>> [int(scores[f"hits.part.{name}"][0]) for name in PARTS]
     [1, 1, 0, 0, 1, 0]
     """
-    pairs = [_compared(a, b) for a, b in zip(written, reference, strict=True)]
+    pairs = [_compared(a.split("$")[0], b.split("$")[0]) for a, b in zip(written, reference, strict=True)]
     scores: dict[str, np.ndarray] = {}
     for i, name in enumerate(PARTS):
         scores[f"hits.part.{name}"] = np.array([bool(row[i][1]) and row[i][0] == row[i][1] for row in pairs], np.uint8)
@@ -87,7 +87,8 @@ def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, n
 
 
 def _compared(response: str, reference: str) -> list[tuple[str, str]]:
-    """Return written and true texts side by side, in the order of `PARTS`."""
+    """Return written and true texts side by side, in the order of `PARTS`; both end before their ``$``."""
     written, true = split_parts(response), split_parts(reference)
-    implied, whole = implied_answer(written.partials), (response.split("$")[0], reference.split("$")[0])
-    return [*zip(written, true, strict=True), (written.answer, implied), (implied, true.answer), whole]
+    implied = implied_answer(written.partials)
+    pairs = [(written.answer, implied), (implied, true.answer), (response, reference)]
+    return [*zip(written, true, strict=True), *pairs]

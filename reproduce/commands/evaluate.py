@@ -7,7 +7,6 @@ import argparse
 import itertools
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -42,7 +41,7 @@ def score_command(options: argparse.Namespace) -> int:
         task = benchmark.task_of(options.task)
         size = options.size or task.papers
         asked = benchmark.problems(task.name, size)
-        scored = _of_size(rows, task, size)
+        scored = _of_size(rows, asked, size)
         grids = {
             seed: benchmark.score(asked, part, units_first=options.units_first)
             for seed, part in benchmark.by_seed(scored).items()
@@ -61,9 +60,9 @@ def score_command(options: argparse.Namespace) -> int:
     return _tell(options, grids, data.spec.data.task.longest, stored)
 
 
-def _of_size(rows: Sequence[Mapping[str, Any]], task: benchmark.Task, size: int) -> list[Mapping[str, Any]]:
+def _of_size(rows: Sequence[Mapping[str, Any]], asked: Sequence[benchmark.Problem], size: int) -> Sequence[Any]:
     """Predictions without those of frozen problems of other sizes alone, whose number is said."""
-    others = {one.id for one in benchmark.problems(task.name)} - {one.id for one in benchmark.problems(task.name, size)}
+    others = {one.id for one in benchmark.problems(asked[0].task)} - {one.id for one in asked}
     kept = [row for row in rows if row["id"] not in others]
     if rows and not kept:
         raise PredictionError(f"all {len(rows)} predictions are of other sizes than {size}: --size N scores them")
@@ -79,7 +78,7 @@ def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]
 
     test, given = data.spec.test, benchmark.by_id(rows)
     grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
-    drawn = next((int(said[1]) for id in given if (said := re.search(r"/examples=(\d+)/", id))), test.examples)
+    drawn = lines.examples_of(given, test.examples)
     start, known = lines.of_tests(data, name, drawn), set()
     for length, second in itertools.product(test.lengths, test.counts):
         prefix = f"{start}/length={length}/count={second}/"
