@@ -17,7 +17,7 @@ def score_cell(model: Transformer, writer: Writer, problems: Problems, free_runn
     true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
     """
     totals: dict[str, Counts] = {}
-    for part in problems.parts(at_once(writer, problems, model.device)):
+    for part in problems.parts(at_once(writer, problems, model)):
         for mode, score in _score(model, writer, part, free_running).items():
             totals[mode] = totals[mode] + score if mode in totals else score
     return totals

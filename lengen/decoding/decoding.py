@@ -90,11 +90,16 @@ TOKENS_AT_ONCE = 40_000
 """Tokens of one evaluation batch: bounds memory at any length."""
 TOKENS_ON_A_GPU = 400_000
 """The same on a GPU, where a step of decoding takes as long for ten times as many."""
+PARAMETERS_ON_A_GPU = 5_000_000
+"""Parameters of a model up to which it reads so many there; a larger one reads fewer, since it keeps more of a token."""
 
 
-def at_once(writer: Writer, problems: Problems, device: torch.device) -> int:
-    """Number of problems in one evaluation batch of a model on this device."""
-    tokens = TOKENS_AT_ONCE if device.type == "cpu" else TOKENS_ON_A_GPU
+def at_once(writer: Writer, problems: Problems, model: Transformer) -> int:
+    """Number of problems in one evaluation batch of a model, by its device and size."""
+    tokens = TOKENS_AT_ONCE
+    if model.device.type != "cpu":
+        size = sum(each.numel() for each in model.parameters())
+        tokens = max(tokens, int(TOKENS_ON_A_GPU * min(1.0, PARAMETERS_ON_A_GPU / max(1, size))))
     return max(1, tokens // int(writer.lengths(problems).max()))
 
 

@@ -111,7 +111,7 @@ class Model:
         """
         problems = self.data.test(length, self.spec.data.task.most if count is None else count, examples)
         writer = self.data.writer
-        parts = problems.parts(at_once(writer, problems, self.module.device))
+        parts = problems.parts(at_once(writer, problems, self.module))
         with few_threads(self.module, SMALL):
             correct = [verify(self.module, writer.write(part)).correct for part in parts]
         return float(torch.cat(correct).double().mean())

@@ -89,11 +89,18 @@ def test_cells_larger_than_one_batch_are_summed(monkeypatch):
     assert score_cell(model, data.writer, problems, True) == whole
 
 
-def test_a_gpu_takes_more_at_once():
-    _, data = half_trained("parity")
+def test_a_gpu_takes_more_at_once_and_fewer_for_a_large_model():
+    model, data = half_trained("parity")
     problems = data.test(5, 1, 30)
-    gpu, cpu = (at_once(data.writer, problems, torch.device(name)) for name in ("cuda", "cpu"))
-    assert gpu > 9 * cpu > 0
+
+    def batch(device, parameters):
+        weights = torch.empty(parameters, device="meta")
+        return at_once(data.writer, problems, SimpleNamespace(device=torch.device(device), parameters=lambda: [weights]))
+
+    cpu = at_once(data.writer, problems, model)
+    assert 0 < cpu == batch("cpu", 25_000_000) == batch("cuda", 100_000_000)
+    assert batch("cuda", 300_000) > 9 * cpu
+    assert 1.9 * cpu < batch("cuda", 25_000_000) < 2.1 * cpu
 
 
 class Parrot:
