@@ -94,8 +94,9 @@ def test_a_gpu_takes_more_at_once_and_fewer_for_a_large_model():
     problems = data.test(5, 1, 30)
 
     def batch(device, parameters):
-        weights = torch.empty(parameters, device="meta")
-        return at_once(data.writer, problems, SimpleNamespace(device=torch.device(device), parameters=lambda: [weights]))
+        weights = [torch.empty(parameters, device="meta")]
+        stands = SimpleNamespace(device=torch.device(device), parameters=lambda: weights)
+        return at_once(data.writer, problems, stands)
 
     cpu = at_once(data.writer, problems, model)
     assert 0 < cpu == batch("cpu", 25_000_000) == batch("cuda", 100_000_000)
