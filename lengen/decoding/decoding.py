@@ -91,7 +91,7 @@ TOKENS_AT_ONCE = 40_000
 TOKENS_ON_A_GPU = 400_000
 """The same on a GPU, where a step of decoding takes as long for ten times as many."""
 PARAMETERS_ON_A_GPU = 5_000_000
-"""Parameters of a model up to which it reads so many there; a larger one reads fewer, since it keeps more of a token."""
+"""Parameters of a model up to which it reads so many there; a larger one, which keeps more of each, reads fewer."""
 
 
 def at_once(writer: Writer, problems: Problems, model: Transformer) -> int:
