@@ -26,7 +26,8 @@ REASONS = {
     "hours": "hours more than a night has for this paper: runs when named",
     "ours": "no setting of the paper: runs when named",
     "large": "too large for two cores",
-    "unread": "nothing published is about it, and its hours go to what has a claim",
+    "long": "takes longer than runs of this size may",
+    "unread": "nothing published is about it, and its hours go to what a statement rests on",
 }
 """Why a profile leaves an experiment out, by the word that experiments use."""
 

@@ -10,7 +10,7 @@ from lengen.paper.experiment import PROFILES, Experiment
 from lengen.paper.profiles import ByProfile, Layer, at_profiles
 from lengen.settings.spec import Spec
 
-NO_SIZE = ("large", "unread")
+NO_SIZE = ("large", "long", "unread")
 """Reasons to skip under which a variant has no size at the profile at all."""
 
 

@@ -8,12 +8,12 @@ import fnmatch
 import itertools
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.paper.experiment import Experiment
-from reproduce.comparison.recorded import recorded
+from reproduce.comparison.recorded import Recorded, recorded
 from reproduce.output import listing, terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores
@@ -79,29 +79,35 @@ def show_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Mapping[str, str]]":
-    """Published values of a paper, its statements, and their last answers."""
+def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Recorded]":
+    """Published values of a paper, its statements, and the last comparison with them."""
     from reproduce.comparison.statements import statements
     from reproduce.comparison.values import values
 
-    return values(paper), statements(paper), recorded(paper, stores()[0].path.parent).answers
+    return values(paper), statements(paper), recorded(paper, stores()[0].path.parent)
 
 
 def _published(
-    experiment: Experiment, values: "Sequence[Value]", said: "Sequence[Statement]", answers: Mapping[str, str]
+    experiment: Experiment, values: "Sequence[Value]", said: "Sequence[Statement]", last: Recorded
 ) -> "list[Entry]":
     """The published values and statements that name an experiment."""
     from reproduce.comparison.numbers import span
-    from reproduce.comparison.statements import naming
     from reproduce.output.description import Entry
 
     found = [
-        Entry(value.id, "", f"{value.words}, {span(value.lengths)}: {value.relation} {value.published:g} {value.unit}")
+        Entry(
+            value.id,
+            last.beside.get(value.id, ""),
+            f"{value.words}, {span(value.lengths)}: {value.relation} {value.published:g} {value.unit}",
+        )
         for value in values
         if experiment.name in value.experiments
     ]
-    named = naming(said, [experiment])
-    return found + [Entry(one.id, answers.get(one.id, ""), f"{one.words}, {one.place}") for one in named]
+    for one in said:
+        if experiment.name in one.names:
+            answer = last.answers.get(one.id, "") if experiment.name in one.counted else "in a detail"
+            found.append(Entry(one.id, answer, f"{one.words}, {one.place}"))
+    return found
 
 
 def figures_command(options: argparse.Namespace) -> int:

@@ -293,7 +293,7 @@ def _pair(part: Part, left: Side, right: Side, share: bool) -> tuple[str, str, f
         p = equal(left.seeds, right.seeds)
         return (HOLDS, "", p) if p <= SIGNIFICANT else (UNSURE, "seeds disagree", p)
     if share and max(medians) < FLOOR:
-        return UNSURE, "both medians below 1 %", None
+        return UNSURE, f"{NOT_SEEN}: both medians below 1 %", None
     if share and min(medians) > CEILING:
         return UNSURE, "both medians above 99 %", None
     return _by(part, above(left.seeds, right.seeds), above(right.seeds, left.seeds))

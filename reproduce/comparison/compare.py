@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lengen.paper.experiment import Experiment
-from reproduce.comparison.answers import Answer, answers
+from reproduce.comparison.answers import Answer, Finding, answers
 from reproduce.comparison.lines import Line, Score, lines, score
 from reproduce.comparison.measured import reader
 from reproduce.comparison.recorded import WORDS
@@ -24,6 +24,8 @@ class Comparison:
     lines: tuple[Line, ...]
     answers: tuple[Answer, ...]
     settings: tuple[Setting, ...]
+    details: tuple[Finding, ...] = ()
+    """Details about the chosen experiments, of statements that rest on others."""
 
     @property
     def beside(self) -> list[Line]:
@@ -43,19 +45,20 @@ class Comparison:
     @property
     def measured(self) -> bool:
         """True if any run is behind it."""
-        return any(line.trained for line in self.lines) or any(answer.distance for answer in self.answers)
+        told = [*(one.distance for one in self.answers), *(one.distance for one in self.details)]
+        return any(line.trained for line in self.lines) or any(told)
 
     def of(self, experiments: Iterable[Experiment], statement: str = "") -> "Comparison":
         """Return what rests on one of these experiments; of the statements the one with this id, if one is named."""
         names = {item.name for item in experiments}
+        rest = [one for one in self.answers if statement in ("", one.statement.id)]
+        resting = tuple(one for one in rest if names & set(one.statement.counted))
+        details = (detail for one in rest if one not in resting for detail in one.details)
         return replace(
             self,
             lines=tuple(line for line in self.lines if names & set(line.value.experiments)),
-            answers=tuple(
-                answer
-                for answer in self.answers
-                if names & set(answer.statement.names) and statement in ("", answer.statement.id)
-            ),
+            answers=resting,
+            details=tuple(one for one in details if names & set(one.part.names)),
             settings=tuple(setting for setting in self.settings if names & set(setting.experiments)),
         )
 

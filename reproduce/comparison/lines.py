@@ -5,9 +5,9 @@ Values and stored runs enter; `Line` objects leave, as CSV or as a score for eac
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 
-from lengen.metrics.measures import Missing
+from lengen.metrics.measures import Missing, short, trained_range
 from lengen.paper.experiment import Experiment
 from lengen.results.records import Run, to_table
 from reproduce.comparison.distance import NEAR, PROFILES, distance, farthest
@@ -19,7 +19,7 @@ from reproduce.runs.catalogue import CATALOGUE
 
 COLUMNS = (
     "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",
-    "relation", "unit", "profile", "each_seed", "id",
+    "relation", "unit", "profile", "compared", "each_seed", "id",
 )  # fmt: skip
 
 
@@ -32,9 +32,12 @@ class Line:
     """Empty if nothing was run, or nothing tested there."""
     profile: str = ""
     seeds: tuple[float, ...] = ()
-    """One value per seed in the unit of the published one; empty if nothing can be compared."""
+    """One value per seed in the unit of the published one, of many cells its own worst; empty if nothing can be
+    compared."""
     ours: float | None = None
-    """Median over seeds, or the statistic that the value is across seeds."""
+    """Median over seeds, of many cells the worst median, or the statistic that the value is across seeds."""
+    of: str = ""
+    """The experiment that has these values, of several the least favourable; empty if their seeds are pooled."""
     trained: int = 0
     """Seeds that were trained, whether or not they are compared."""
 
@@ -49,9 +52,26 @@ class Line:
         return apart(self.points or 0, self.value.relation)
 
     @property
+    def gap(self) -> float | None:
+        """Ours less published, and 0 on the right side of a printed bound."""
+        return self.points if self.apart else self.points and 0.0
+
+    @property
+    def name(self) -> str:
+        """The experiment that has these values, and how many more were looked at."""
+        more = len(self.value.experiments) - 1
+        return f"{short(self.of)} of {more + 1}" if self.of and more else self.value.name
+
+    @property
     def compared(self) -> bool:
         """A share that stands beside a published one."""
         return self.ours is not None and self.value.unit == "%"
+
+    @property
+    def beyond(self) -> bool:
+        """Whether some of its cells lie outside the trained range of the published specification."""
+        trained = trained_range(CATALOGUE.select_one(self.value.experiments[0]).specs["paper"].data)
+        return any(not trained.has((n, m)) for n in self.value.lengths for m in self.value.counts)
 
 
 @dataclass(frozen=True)
@@ -103,14 +123,17 @@ def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Li
 def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Run]]) -> Line:
     """Return the line of the least favourable experiment (of equals the one with the fewest seeds), or of all seeds."""
     scale = 100 if value.unit == "%" else 1
-    each = [[scale * seed for seed in over_cells(value, some)] for some in runs]
+    each = [over_cells(value, some) for some in runs]
     if value.across:
-        seeds = [seed for found in each for seed in found]
-        ours = (fmean if value.across == "mean" else stdev)(seeds)
-    else:
-        seeds = min(each, key=lambda found: (_favour(value, median(found)), len(found)))
-        ours = median(seeds)
-    return Line(value, where, profile, tuple(seeds), ours, len(seeds))
+        pooled = [scale * seed for _, seeds in each for seed in seeds]
+        ours = (fmean if value.across == "mean" else stdev)(pooled)
+        return Line(value, where, profile, tuple(pooled), ours, trained=len(pooled))
+    found = [
+        (scale * middle, [scale * seed for seed in seeds], some[0].experiment)
+        for (middle, seeds), some in zip(each, runs, strict=True)
+    ]
+    ours, seeds, of = min(found, key=lambda one: (_favour(value, one[0]), len(one[1])))
+    return Line(value, where, profile, tuple(seeds), ours, of, len(seeds))
 
 
 def _favour(value: Value, ours: float) -> float:
@@ -130,5 +153,5 @@ def _row(line: Line) -> tuple[object, ...]:
     return (
         value.paper, value.place, " ".join(value.experiments), span(value.lengths), span(value.counts),
         f"{value.published:g}", number(line.ours), number(line.points), line.distance, line.trained or "",
-        value.relation, value.unit, line.profile, " ".join(map(number, line.seeds)), value.id,
+        value.relation, value.unit, line.profile, line.of, " ".join(map(number, line.seeds)), value.id,
     )  # fmt: skip

@@ -18,16 +18,18 @@ from reproduce.store.store import Store
 STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {"minimum": min, "maximum": max, "mean": fmean}
 
 
-def over_cells(value: Value, runs: Sequence[Run]) -> list[float]:
-    """Return a published value's statistic over its cells for each run: of the minimum or maximum, the rate at the cell
-    where the median over seeds has it.
+def over_cells(value: Value, runs: Sequence[Run]) -> tuple[float, list[float]]:
+    """Return a published value's statistic over its cells: that of the medians over seeds, and that of each run alone.
+
+    The mean over cells is taken of each run, and the median over seeds of these means.
 
     Raises:
         Missing: a run lacks the measure, or the largest of the lengths and counts was not tested.
     """
     kind = paper_measures(value.paper).measure(value.measure)
     if isinstance(kind, OfRun):
-        return [top / bottom for top, bottom in map(kind.value, runs)]
+        whole = [top / bottom for top, bottom in map(kind.value, runs)]
+        return median(whole), whole
     most = max(value.counts)
     cells = sorted((n, m) for n, m in tested(runs, most) if n in value.lengths and m in value.counts)
     if (max(value.lengths), most) not in cells:
@@ -37,10 +39,9 @@ def over_cells(value: Value, runs: Sequence[Run]) -> list[float]:
         if not all(bottom for _, bottom in pairs):
             raise Missing(f"no problem at {cell[0]} x {cell[1]}")
         by_cell.append([top / bottom for top, bottom in pairs])
-    if value.statistic == "mean":
-        return [fmean(rates) for rates in zip(*by_cell, strict=True)]
-    chosen = STATISTICS[value.statistic]([median(rates) for rates in by_cell])
-    return next(rates for rates in by_cell if median(rates) == chosen)
+    statistic = STATISTICS[value.statistic]
+    each = [statistic(rates) for rates in zip(*by_cell, strict=True)]
+    return median(each) if value.statistic == "mean" else statistic([median(rates) for rates in by_cell]), each
 
 
 def tested(runs: Sequence[Run], second: int = 1) -> set[tuple[int, int]]:

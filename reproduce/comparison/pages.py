@@ -23,6 +23,8 @@ COLUMNS = (
     "seeds", "problems", "after_runs", "command",
 )  # fmt: skip
 """Columns of statements.csv."""
+DETAILS = ("comparison", "outcome", "measured", "p", "seeds left out")
+"""Columns of the comparisons that statements rest on."""
 DAGGER = "†"
 RULES = """\
 **Published beside ours.** A published value stands beside ours only if the specification of our runs has the published
@@ -30,23 +32,25 @@ problems: the same trained range, the same text, tested at the same lengths and 
 is drawn, and to how many places all operands are padded, may differ; the deviations tell. *Published setting*: every
 hyper-parameter is the published one. *Published lengths*: a smaller model, or fewer updates. *Shorter problems*: no
 number of the paper is repeated. *No training*: a proof. Ours is the median over all seeds, those that have not learned
-their trained range among them; of several experiments it is the least favourable. One printed value has no interval;
-the points apart are shown instead.
+their trained range among them; of several experiments it is the least favourable. Where a value is about many lengths
+or counts, ours is the worst of their medians, and *every seed* has each seed's own worst; where it is a mean, that of
+each seed. One printed value has no interval; the points apart are shown instead, 0 on the right side of a printed
+bound.
 
 **Statements.** Each is answered *holds*, *does not hold*, *cannot tell* with the reason, or, for a proof, *holds once
 repaired*. All its comparisons have to hold. Two trainings are compared by an exact permutation test over seeds, 2.5 %
-each way, with four seeds or more a side; an ordered statement by Jonckheere's trend test over all arrangements. Two
-that should be equal lie within 5 points by two such tests. A level holds if all seeds meet it, of eight and more all
-but the extremes: an interval of the median of 90 % and more from five seeds on, of 87.5 % with four, of 75 % with
-three. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range if
-the interval of its exact match at the longest trained length, or with the most trained operands, reaches 95 %; one that
-has not is left out of both sides, and said. Two sides whose medians are both below 1 %, or both above 99 %, cannot be
-told apart.
+each way, with four seeds or more a side; an ordered statement by Jonckheere's trend test over all arrangements. Two are
+equal if one such test puts their difference above -5 points and another below 5. A level holds if all seeds meet it;
+with eight seeds or more the smallest and the largest may miss it. Those seeds span an interval of the median of 90 % or
+more with five seeds, 87.5 % with four and 75 % with three. A length counts as solved from 90 % on; next to nothing is
+at most 5 %. A seed has learned its trained range if the interval of its exact match at the longest trained length, or
+with the most trained operands, reaches 95 %; one that has not is left out of both sides, and said. Two sides whose
+medians are both below 1 %, or both above 99 %, cannot be told apart.
 
 A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size*. Only what
 is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper says
-cannot be done. † marks statements that were written or reworded after some of their runs; undecided ones carry no
-mark. statements.csv has `after_runs` of all.
+cannot be done. † marks statements that were written or reworded after some of their runs; undecided ones carry no mark.
+statements.csv has `after_runs` of all.
 """
 
 
@@ -61,6 +65,8 @@ def page(found: Comparison) -> str:
         parts += [_folded(f"Published beside ours: {len(found.beside)} values", values_table(found.beside))]
     if found.answers:
         parts += [_folded("Comparisons that each statement rests on", _details(found.answers))]
+    if found.details:
+        parts += [table(DETAILS, (_detail(one, "") for one in found.details))]
     parts += [lacking_table(found.lines), _settings(found), _folded("How answers are given", RULES)]
     if deviations := CATALOGUE.deviations(found.paper):
         parts.append(_folded("Deviations", "\n".join(f"- **{name}** {text}" for name, text in deviations.items())))
@@ -86,8 +92,8 @@ def values_table(found: Iterable[Line]) -> str:
     return table(
         ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "distance"],
         (
-            [line.value.place, line.value.name, line.value.at, line.value.printed,
-             number(line.ours), number(line.points), " ".join(f"{seed:.4g}" for seed in line.seeds), line.distance]
+            [line.value.place, line.name, line.value.at, line.value.printed,
+             number(line.ours), number(line.gap), " ".join(f"{seed:.4g}" for seed in line.seeds), line.distance]
             for line in found
         ),
     )  # fmt: skip
@@ -100,9 +106,8 @@ def _details(answers: Sequence[Answer]) -> str:
         quote = f"> {statement.quote}\n\n" if statement.quote else ""
         rows = [_detail(finding, "") for finding in answer.findings]
         rows += [_detail(finding, "detail: ") for finding in answer.details]
-        head = ["comparison", "outcome", "measured", "p", "seeds left out"]
         remark = f"\n\n{statement.remark}" if statement.remark else ""
-        parts.append(f"**{statement.id}** ({statement.place})\n\n{quote}{table(head, rows)}{remark}")
+        parts.append(f"**{statement.id}** ({statement.place})\n\n{quote}{table(DETAILS, rows)}{remark}")
     return "\n\n".join(parts)
 
 

@@ -22,6 +22,8 @@ class Recorded:
     """Published shares that stand beside one of ours."""
     met: int = 0
     """Those that are met."""
+    beside: dict[str, str] = field(default_factory=dict)
+    """Id of a published value -> ours and the points apart, in words."""
 
     def counts(self, ids: list[str] | None = None) -> Counter[str]:
         """Return how many statements, or of these, have which answer."""
@@ -46,12 +48,10 @@ def recorded(paper: str, results: Path) -> Recorded:
         for row in _rows(results / "statements.csv")
         if row["paper"] == paper
     }
-    points = [
-        apart(float(row["points"]), row.get("relation", "="))
-        for row in _rows(results / "published.csv")
-        if row["paper"] == paper and row["points"] and row["unit"] == "%"
-    ]
-    return Recorded(answers, len(points), sum(gap <= MET for gap in points))
+    rows = [row for row in _rows(results / "published.csv") if row["paper"] == paper and row["points"]]
+    points = [apart(float(row["points"]), row.get("relation", "=")) for row in rows if row["unit"] == "%"]
+    beside = {row["id"]: f"ours {row['ours']} ({float(row['points']):+.3g})" for row in rows if "id" in row}
+    return Recorded(answers, len(points), sum(gap <= MET for gap in points), beside)
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

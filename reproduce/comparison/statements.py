@@ -80,6 +80,11 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     remark: str = ""
 
     @property
+    def counted(self) -> tuple[str, ...]:
+        """All experiments of its parts, each once."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.names))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """All experiments of its parts and details, each once."""
         return tuple(dict.fromkeys(name for part in (*self.parts, *self.details) for name in part.names))
@@ -139,6 +144,6 @@ def _mistakes(statement: Statement, known: Mapping[str, Experiment], paper: str)
 
 
 def naming(some: Iterable[Statement], experiments: Iterable[Experiment]) -> list[Statement]:
-    """Return those of some statements that rest on one of these experiments."""
+    """Return those of some statements that rest on one of these experiments, not in their details alone."""
     names = {item.name for item in experiments}
-    return [statement for statement in some if names & set(statement.names)]
+    return [statement for statement in some if names & set(statement.counted)]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reproduce.comparison.answers import Answer
+from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.lines import Line
 from reproduce.comparison.numbers import number
@@ -47,7 +47,9 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
         other = next((one for one in yours.answers if one.statement.id == answer.statement.id), None) if yours else None
         if other is not None and other.distance:
             parts += _answer(other, "yours: ")
-    if not reference.answers and not reference.lines:
+    for detail in reference.details:
+        parts += [Text(), *_detail(detail)]
+    if not reference.answers and not reference.lines and not reference.details:
         parts.append(Text("Nothing is compared there."))
     return [*parts, Text(), Text(NOTE, "dim")] if any(map(mark, reference.answers)) else parts
 
@@ -76,10 +78,10 @@ def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
     found = table("experiment", *((head, "right") for head in heads), "every seed")
     found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
     for line in shown:
-        cells = [line.value.name, line.value.at, line.value.printed, number(line.ours)]
+        cells = [line.name, line.value.at, line.value.printed, number(line.ours)]
         if mine:
             cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
-        cells += [number(line.points), " ".join(f"{seed:.3g}" for seed in line.seeds)]
+        cells += [number(line.gap), " ".join(f"{seed:.3g}" for seed in line.seeds)]
         style = "yellow" if line.apart > MET else ""
         found.add_row(*(Text(cell, style) for cell in cells))
     return found
@@ -95,6 +97,15 @@ def _answer(answer: Answer, whose: str) -> "list[RenderableType]":
     told = [answer.reason, answer.numbers, answer.distance, "" if whose else f"id {answer.statement.id}"]
     below = Padding(Text("; ".join(filter(None, told)), "dim"), (0, 0, 0, 2))
     return [words, below] if any(told) else [words]
+
+
+def _detail(found: Finding) -> "list[RenderableType]":
+    """Return what a detail compares and its outcome, of a statement that rests on other experiments."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    told = "; ".join(filter(None, (found.outcome, found.numbers, found.distance)))
+    return [Text(f"detail: {found.part.words}"), Padding(Text(told, "dim"), (0, 0, 0, 2))]
 
 
 def in_words(counts: Counter[str]) -> "Text":

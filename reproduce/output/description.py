@@ -21,7 +21,7 @@ class Entry(NamedTuple):
 
     id: str
     answer: str
-    """By the last comparison; empty where there is none."""
+    """Answer, or value of ours, by the last comparison; empty where there is none."""
     sentence: str
 
 
@@ -91,7 +91,7 @@ def _broken(cell: str) -> str:
 def _entries(published: Sequence[Entry]) -> "Table":
     from rich.text import Text
 
-    found = table("published", "answer")
+    found = table("published", "here")
     for entry in published:
         said = Text(entry.id, "bold").append(f": {entry.sentence}", "not bold")
         found.add_row(said, Text(entry.answer, COLOURS.get(entry.answer, "dim")))

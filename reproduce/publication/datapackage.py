@@ -46,14 +46,15 @@ PUBLISHED: tuple[Field, ...] = (
     ("length", "string", "tested lengths, neighbours as ranges"),
     ("count", "string", "tested counts of operands, or digits of the second factor"),
     ("published", "number", "printed value, shares in percent"),
-    ("ours", "number", "median over seeds; empty if nothing can be compared"),
+    ("ours", "number", "median over seeds, of many lengths or counts the worst; empty if nothing can be compared"),
     ("points", "number", "ours less published"),
     ("distance", "string", "published setting, published lengths, shorter problems; empty if nothing was run"),
     ("seeds", "integer", "trainings from different random numbers"),
     ("relation", "string", "= for a number, >= and others for a printed bound"),
     ("unit", "string", "% for shares"),
     ("profile", "string", "size of the runs"),
-    ("each_seed", "string", "value of every seed"),
+    ("compared", "string", "experiment whose values are compared, of several the least favourable; empty if pooled"),
+    ("each_seed", "string", "value of every seed; of many lengths or counts its own worst"),
     ("id", "string", "id within the paper"),
 )
 RUN: tuple[Field, ...] = (

@@ -36,10 +36,11 @@ def sentence(found: Sequence[Comparison]) -> str:
         if count
     ]
     last = f", and {counts[UNSURE]} cannot be told yet" if counts[UNSURE] else ""
-    large = score(line for one in found for line in one.lines if line.compared and line.value.published > MET)
+    lines = [line for one in found for line in one.lines if line.compared]
+    hard = score(line for line in lines if line.beyond and line.value.published > MET)
     return (
         f"**{met} of {compared} published values are met within {MET} points** at the papers' own lengths "
-        f"({large.within_5} of the {large.compared} above {MET} %); "
+        f"({hard.within_5} of the {hard.compared} beyond the trained range and above {MET} %); "
         f"of {sum(counts.values())} main statements {', '.join(told) or 'none holds'}{last}. {_rest(found)}"
     ).strip()
 

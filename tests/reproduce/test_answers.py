@@ -75,7 +75,9 @@ def test_no_weak_baseline_helps():
     assert found.word == UNSURE and "0 of 4" in found.reason
 
 
-@pytest.mark.parametrize(("level", "why"), [(0.0, "both medians below 1 %"), (1.0, "both medians above 99 %")])
+@pytest.mark.parametrize(
+    ("level", "why"), [(0.0, "not seen at this size: both medians below 1 %"), (1.0, "both medians above 99 %")]
+)
 def test_two_sides_at_an_end_cannot_be_told_apart(level, why):
     found = above([level] * 4, [level] * 4)
     assert (found.word, found.reason) == (UNSURE, why)

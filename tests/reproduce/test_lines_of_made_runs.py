@@ -12,6 +12,8 @@ from tests.reproduce.made import MODES, experiment, run, scalars, spec, stored
 
 LEFT, RIGHT = (experiment(f"coupling/fig1/{name}", ("cpu", "night", "paper")) for name in ("left", "right"))
 BOTH = (LEFT.name, RIGHT.name)
+TRAINED = ("coupling/fig1/coupling-scratchpad",)
+"""Published with 2 to 10 numbers of 1 to 10 digits."""
 
 
 def value(**changed) -> Value:
@@ -34,26 +36,31 @@ THREE = seeds(LEFT, at(0.6, 0.45), at(0.1, 0.4), at(0.5, 0.6))
 
 @pytest.mark.parametrize(
     ("statistic", "expected"),
-    [("minimum", [0.45, 0.4, 0.6]), ("maximum", [0.6, 0.1, 0.5]), ("mean", [0.525, 0.25, 0.55])],
+    [
+        ("minimum", (0.45, [0.45, 0.1, 0.5])),
+        ("maximum", (0.5, [0.6, 0.4, 0.6])),
+        ("mean", (0.525, [0.525, 0.25, 0.55])),
+    ],
 )
-def test_a_statistic_is_over_cells_and_an_end_lies_where_the_median_over_seeds_has_it(statistic, expected):
-    assert over_cells(value(statistic=statistic), THREE) == pytest.approx(expected, abs=1e-12)
+def test_an_end_is_that_of_the_medians_of_cells_and_each_seed_has_its_own(statistic, expected):
+    ours, each = over_cells(value(statistic=statistic), THREE)
+    assert (ours, each) == (pytest.approx(expected[0], abs=1e-12), pytest.approx(expected[1], abs=1e-12))
 
 
 def test_every_published_length_and_count_belongs_to_a_value():
     one = [run(LEFT, lambda n, m: {(2, 3): 0.2, (3, 2): 0.4, (3, 3): 0.6}.get((n, m), 1.0))]
-    assert over_cells(value(lengths=(2, 3), counts=(2, 3)), one) == [0.2]
-    assert over_cells(value(lengths=(2, 3), counts=(2, 3), statistic="mean"), one) == pytest.approx([0.55])
-    assert over_cells(value(lengths=(2, 3), counts=(2,)), one) == [0.4]
-    assert over_cells(value(lengths=(3, 5, 6), counts=(2,)), one) == [0.4], "no five digits, but six, were tested"
+    assert over_cells(value(lengths=(2, 3), counts=(2, 3)), one) == (0.2, [0.2])
+    assert over_cells(value(lengths=(2, 3), counts=(2, 3), statistic="mean"), one)[1] == pytest.approx([0.55])
+    assert over_cells(value(lengths=(2, 3), counts=(2,)), one) == (0.4, [0.4])
+    assert over_cells(value(lengths=(3, 5, 6), counts=(2,)), one)[1] == [0.4], "no five digits, but six, were tested"
 
 
 def test_a_value_is_of_its_measure_and_mode():
     one = [run(LEFT, 0.25, answer={"teacher_forced": 0.75, "free_running": 0.5})]
-    assert over_cells(value(), one) == [0.25]
-    assert [over_cells(value(measure="answer", mode=mode), one) for mode in MODES] == [[0.75], [0.5]]
+    assert over_cells(value(), one) == (0.25, [0.25])
+    assert [over_cells(value(measure="answer", mode=mode), one)[0] for mode in MODES] == [0.75, 0.5]
     ratios = [scalars(run(LEFT, 0.25, seed=seed), steps_ratio=ratio) for seed, ratio in enumerate((0.5, 0.75))]
-    assert over_cells(value(measure="scalar.steps_ratio", lengths=(), counts=(1,)), ratios) == [0.5, 0.75]
+    assert over_cells(value(measure="scalar.steps_ratio", lengths=(), counts=(1,)), ratios) == (0.625, [0.5, 0.75])
 
 
 def test_a_curve_has_the_count_of_the_value():
@@ -61,7 +68,7 @@ def test_a_curve_has_the_count_of_the_value():
     one.grid.axes, one.grid.scores = ("length",), {}
     for length, right in ((4, 70), (6, 20), (7, 0)):
         one.grid.add((length,), "teacher_forced", counted(100, right))
-    assert over_cells(value(), [one]) == over_cells(value(counts=(1,)), [one]) == [0.2]
+    assert over_cells(value(), [one]) == over_cells(value(counts=(1,)), [one]) == (0.2, [0.2])
 
 
 def test_what_the_runs_did_not_test_is_missing():
@@ -73,7 +80,7 @@ def test_what_the_runs_did_not_test_is_missing():
     del less.grid.scores[(6, 2)]
     with pytest.raises(Missing, match=r"^not tested at 6 x 2$"):
         over_cells(value(), [*THREE, less])
-    assert over_cells(value(lengths=(4,)), [*THREE, less]) == [0.6, 0.1, 0.5, 0.5]
+    assert over_cells(value(lengths=(4,)), [*THREE, less])[1] == [0.6, 0.1, 0.5, 0.5]
     empty = run(LEFT, 0.5, seed=3)
     empty.grid.scores[(4, 2)] = {"teacher_forced": counted(0, 0, 0, 0, 0)}
     with pytest.raises(Missing, match=r"^no problem at 4 x 2$"):
@@ -117,6 +124,20 @@ def test_the_least_favourable_experiment_stands_beside_a_value(line, relation, p
         one = line(*TWO, relation=relation, published=published, experiments=names)
         assert (one.ours, one.points, one.trained) == (expected, expected - published, 3)
         assert one.seeds == pytest.approx(each) and one.compared
+        assert one.of == (LEFT if each is LOW else RIGHT).name and one.name.endswith(" of 2")
+
+
+@pytest.mark.parametrize(
+    ("relation", "published", "gap"), [(">=", 35, 0), (">=", 50, -10), ("<", 70, -0.0), ("<", 60, 10), ("=", 60, -20)]
+)
+def test_no_points_lie_between_a_value_and_a_bound_that_it_meets(line, relation, published, gap):
+    one = line(*TWO, relation=relation, published=published)
+    assert one.gap == gap and (one.apart == 0) == (gap == 0)
+
+
+@pytest.mark.parametrize(("lengths", "beyond"), [((11,), True), ((9, 11), True), ((10,), False), ((), False)])
+def test_a_value_beyond_the_trained_range_has_a_cell_outside_it(lengths, beyond):
+    assert lines.Line(value(lengths=lengths, experiments=TRAINED)).beyond is beyond
 
 
 @pytest.mark.parametrize("relation", [">=", "<=", "="])
