@@ -45,7 +45,6 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
             said.append("Red: trained." + " Cells without a number: 0 or 100 %." * (drawn == "grid"))
         if drawn == "curves":
             said.append("Grey: trained lengths. Dots: seeds.")
-        said += _lacking(counted, drawn)
     kinds = [(MEASURES[name].published, MEASURES[name].mode) for name in names]
     theirs = [
         value
@@ -53,12 +52,14 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         for item, some in held
         for value in at_same_lengths(published.get(item.name, ()), some[0], *kind)
     ]
+    said += _lacking(counted, drawn, bool(theirs)) if every else []
     if theirs and drawn == "grid":
         said += [
             f"Dashed: published, {value.relation} {100 * value.value:.0f} %.".replace("= =", "=") for value in theirs
         ]
     elif theirs and drawn in ("curves", "table"):
-        said.append(f"Published values stand at the same lengths{', a little apart' * (drawn == 'curves')}.")
+        around = len({(value.lengths, value.value) for value in theirs}) < len(theirs) and drawn == "curves"
+        said.append(f"Published values stand at the same lengths{', equal ones around each other' * around}.")
     elif any(published.get(item.name) for item, _ in held) and drawn in MARKS:
         said.append("Published values are of longer problems and are not drawn.")
     return " ".join(" ".join(filter(None, said)).split())
@@ -75,8 +76,9 @@ def _over(held: Held) -> str:
     return ", of each at its own tested lengths" if any(len(cells) > 1 for cells in tested.values()) else ""
 
 
-def _lacking(held: Held, drawn: str) -> list[str]:
+def _lacking(held: Held, drawn: str, compared: bool) -> list[str]:
     """Return what marks a seed or a variant that has not learned, the seeds that medians leave out, and the rule."""
+    pale = [label(item, some) for item, some in held if not most_have_learned(some)]
     lost = {
         label(item, some): f"{sum(not has_learned(run) for run in some)} of {len(some)}"
         for item, some in held
@@ -84,11 +86,14 @@ def _lacking(held: Held, drawn: str) -> list[str]:
     }
     marked = not all(most_have_learned(some) for _, some in held) or (bool(lost) and drawn == "curves")
     said = [f"{MARKS[drawn]}: not learned."] if marked and drawn in MARKS else []
+    if pale and drawn == "curves":
+        said.append(f"Pale: no seed or few learned{': ' + '; '.join(pale) if len(pale) <= SOME else ''}.")
     if lost and drawn in MARKS:
         which = "; ".join(f"{name} {many}" for name, many in lost.items()) if len(lost) <= SOME else (
             f"of {len(lost)} variants"
         )
-        said.append(f"Medians leave out seeds that have not learned: {which}.")
+        but = "; the comparison with published values keeps them" * compared
+        said.append(f"Medians leave out seeds that have not learned: {which}{but}.")
     return [*said, RULE] if said or (marked and drawn != "training") else []
 
 

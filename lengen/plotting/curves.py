@@ -13,14 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.transforms import offset_copy
 
+from lengen.metrics.learned import most_have_learned
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.labels import length_axis
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import Look, in_order, looks
-from lengen.plotting.published import Published, Value, at_same_lengths, key, mark
+from lengen.plotting.published import Published, Value, at_same_lengths, keys, mark
 from lengen.plotting.sheet import (
     COLUMN,
     PAGE,
@@ -36,6 +36,8 @@ from lengen.plotting.sheet import (
 )
 from lengen.results.records import Run
 
+PALE = 0.35
+"""Opacity of the line of a variant of which most seeds have not learned."""
 CROWDED = 8
 """Most published marks of a panel that are drawn among ours."""
 
@@ -116,8 +118,9 @@ def curves(
         Line2D([], [], color=told[line].colour, marker=told[line].marker, ls=told[line].line, label=line)
         for line in named
     ]
-    if len(named) > 1 or any(some for found in marks.values() for some in found.values()):
-        legend(figure, [*handles, *[key()] * any(some for found in marks.values() for some in found.values())])
+    hollow = keys(value for found in marks.values() for some in found.values() for value in some)
+    if len(named) > 1 or hollow:
+        legend(figure, [*handles, *hollow])
     return figure
 
 
@@ -180,7 +183,7 @@ def _panel(
     for line, _, some in lines:
         frame = values(some, name, count)
         if len(frame):
-            _line(axes, frame, told[line])
+            _line(axes, frame, told[line], 1.0 if most_have_learned(some) else PALE)
     taken: dict[tuple[float, float], int] = {}
     for line, theirs in marks.items():
         for value in theirs:
@@ -189,12 +192,12 @@ def _panel(
             taken[place] += 1
 
 
-def _line(axes: Axes, frame: pd.DataFrame, look: Look) -> None:
+def _line(axes: Axes, frame: pd.DataFrame, look: Look, alpha: float) -> None:
     """The median as a line, every seed as a dot."""
     middle = medians(frame)
     sns.lineplot(
         x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, marker=look.marker, errorbar=None,
-        legend=False, linestyle=look.line, markersize=3.5, markeredgewidth=0, zorder=3,
+        legend=False, linestyle=look.line, markersize=3.5, markeredgewidth=0, zorder=3, alpha=alpha,
         markevery=max(1, len(middle) // 10),
     )  # fmt: skip
     if frame["run"].nunique() > 1 or not frame["learned"].all():
@@ -206,16 +209,14 @@ def _line(axes: Axes, frame: pd.DataFrame, look: Look) -> None:
 
 
 def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], told: Mapping[str, Look]) -> None:
-    """A panel of published values alone: hollow marks joined by a thin line, each line a little aside."""
-    middle = (len(marks) - 1) / 2
-    for k, (line, theirs) in enumerate(marks.items()):
+    """A panel of published values alone: hollow marks joined by a thin line."""
+    for line, theirs in marks.items():
         points = sorted((value.lengths[1], value.value) for value in theirs)
         if points:
             xs, ys = zip(*points, strict=True)
-            aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3 * (k - middle), units="points")
             axes.plot(
                 xs, ys, marker=told[line].marker, ls=told[line].line, lw=0.8, color=told[line].colour,
-                markerfacecolor="white", markersize=4.5, transform=aside, clip_on=False,
+                markerfacecolor="none", markersize=4.5, clip_on=False,
             )  # fmt: skip
 
 

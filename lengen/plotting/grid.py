@@ -5,7 +5,8 @@ Cells are medians over the seeds that learned their trained range; if none did, 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import matplotlib as mpl
@@ -48,8 +49,13 @@ def grid(
     *,
     metric: str = "correct",
     modes: Sequence[str] = ("teacher_forced",),
+    titles: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
-    """A heat map a variant: rows and columns are the axes of its table, without gaps; else one after the other."""
+    """A heat map a variant: rows and columns are the axes of its table, without gaps; else one after the other.
+
+    Args:
+        titles: titles of maps by variant, where the labels of its axes do not tell it from the others.
+    """
     rows, columns, maps = _layout(picture, runs, modes)
     if not maps:
         return empty()
@@ -64,7 +70,7 @@ def grid(
         values = published.get(experiment.name, ()) if metric == "correct" else ()
         heat_map(axes, some, mode, metric, at_same_lengths(values, some[0], "exact", mode))
         vertical, horizontal = AXES.get(spec_of(some[0]).data.task.name, ("Length", "Count"))
-        axes.set(title=title, xlabel="", ylabel="")
+        axes.set(title=titles.get(experiment.variant, title), xlabel="", ylabel="")
         if place + across >= len(maps):
             axes.set_xlabel(horizontal)
         if place % across == 0:

@@ -4,12 +4,11 @@ A value is drawn only beside models that were trained on the published range, at
 problems none is drawn.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.transforms import offset_copy
 
 from lengen.metrics.measures import trained
 from lengen.plotting.methods import Look
@@ -40,8 +39,8 @@ Published = Mapping[str, Sequence[Value]]
 NONE: Published = {}
 BOUND = {">=": "^", ">": "^", "<=": "v", "<": "v"}
 """Markers of bounds, which point to the possible values."""
-APART = 4.0
-"""Points between marks at one place."""
+AROUND = 3.0
+"""Points by which a mark at the place of another is larger."""
 
 
 def at_same_lengths(
@@ -61,20 +60,23 @@ def at_same_lengths(
 
 
 def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
-    """Draw one hollow mark at its length, with a dotted line over several; the ``number``-th at its place is moved
-    towards the middle of the axes."""
+    """Draw one hollow mark at its length, with a dotted line over several; the ``number``-th at its place is larger and
+    stands around the others."""
     first, last = value.lengths
-    across = (axes.transData - axes.transAxes).transform((last, value.value))[0]
-    moved = APART * number * (-1 if across > 0.5 else 1)
-    aside = offset_copy(axes.transData, axes.get_figure(root=True), x=moved, units="points")
     if first < last:
         axes.plot([first, last], [value.value] * 2, ":", color=look.colour, linewidth=0.9, zorder=3.5)
     axes.plot(
-        [last], [value.value], BOUND.get(value.relation, "D"), color=look.colour, markerfacecolor="white", markersize=5,
-        markeredgewidth=1.1, zorder=4, transform=aside, clip_on=False,
+        [last], [value.value], BOUND.get(value.relation, "D"), color=look.colour, markersize=5 + AROUND * number,
+        markerfacecolor="none" if number else "white", markeredgewidth=1.1, zorder=4, clip_on=False,
     )  # fmt: skip
 
 
-def key() -> Line2D:
-    """Return the handle of a legend for hollow marks."""
-    return Line2D([], [], marker="D", label="published", color="0.35", markerfacecolor="white", markersize=5, ls="")
+def keys(drawn: Iterable[Value]) -> list[Line2D]:
+    """Return the handles of a legend for the hollow marks that are drawn: of numbers, and of bounds."""
+    marks = {BOUND.get(value.relation, "D") for value in drawn}
+    told = {"D": "published", "^": "published, at least", "v": "published, below"}
+    return [
+        Line2D([], [], marker=mark, label=text, color="0.35", markerfacecolor="white", markersize=5, ls="")
+        for mark, text in told.items()
+        if mark in marks
+    ]

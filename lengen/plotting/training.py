@@ -15,7 +15,7 @@ from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
 from lengen.plotting.frames import metrics
 from lengen.plotting.methods import Look, in_order, looks
-from lengen.plotting.published import Published, Value, at_same_lengths, key
+from lengen.plotting.published import Published, Value, at_same_lengths, keys
 from lengen.plotting.sheet import COLUMN, PAGE, empty, label, legend, percent, sheet, shown
 from lengen.results.records import Run
 
@@ -91,7 +91,7 @@ def training(
         for line, look in entries.items()
     ]
     if len(handles) > 1:
-        legend(figure, [*handles, key()] if marked else handles, lines)
+        legend(figure, [*handles, *keys([Value(1.0)] * marked)], lines)
     return figure
 
 

@@ -330,7 +330,8 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig1", "Sums of many numbers, by method", GRID, FIG1),
     figure_of(
         "fig1-10x10", "Sums at the published lengths, by method", GRID, _of(FIG10, "2L2H"), FIG1_PUBLISHED,
-        caption="Left: position coupling. NoPE and FIRE: one attempt each, three layers of 4 heads, as many updates.",
+        titles={"2L2H": "Coupling, 2 layers", "nope": "NoPE, 3 layers", "fire": "FIRE, 3 layers"},
+        caption="Coupling: two heads a layer. NoPE and FIRE: one attempt each, four heads a layer, as many updates.",
     ),
     figure_of(
         "fig3", "Parity by length", CURVES, FIG3, panels="scratchpad", chance=0.5,
