@@ -87,7 +87,7 @@ def _lacking(held: Held, drawn: str, compared: bool) -> list[str]:
     marked = not all(most_have_learned(some) for _, some in held) or (bool(lost) and drawn == "curves")
     said = [f"{MARKS[drawn]}: not learned."] if marked and drawn in MARKS else []
     if pale and drawn == "curves":
-        said.append(f"Pale: no seed or few learned{': ' + '; '.join(pale) if len(pale) <= SOME else ''}.")
+        said.append(f"Pale: most seeds have not learned{': ' + '; '.join(pale) if len(pale) <= SOME else ''}.")
     if lost and drawn in MARKS:
         which = "; ".join(f"{name} {many}" for name, many in lost.items()) if len(lost) <= SOME else (
             f"of {len(lost)} variants"

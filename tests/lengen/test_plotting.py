@@ -94,6 +94,11 @@ def test_models_that_have_not_learned_their_range_have_no_colour(axes):
     assert red == green == blue
 
 
+def test_a_map_has_the_title_that_its_picture_gives_it():
+    figure = draw("grid", [(item("a"), [run(grid())]), (item("b"), [run(grid())])], titles={"a": "first"})
+    assert [axes.get_title() for axes in maps(figure)] == ["first", "b"]
+
+
 def test_large_grids_carry_no_numbers_and_few_ticks(axes):
     plotting.heat_map(axes, [run(grid(lengths=(*range(1, 31), 100), counts=range(2, 31)))], "teacher_forced", "correct")
     assert not axes.texts
@@ -146,11 +151,31 @@ def test_published_values_are_hollow_at_the_same_lengths_and_only_beside_the_sam
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in marks] == [(9, 0.9), (12, 0.1)]
 
 
+def test_published_values_of_one_place_stand_around_each_other_and_bounds_are_in_the_legend():
+    runs = [(item(name), [run(curve({5: 1.0, 9: 0.5}), PAIRS)]) for name in "ab"]
+    figure = draw("curves", runs, {"p/f/a": [value()], "p/f/b": [value(), value(value=0.1, relation="<")]})
+    drawn = [line for line in figure.axes[0].lines if line.get_marker() in ("D", "v")]
+    first, second, bound = (line for line in drawn if line.get_zorder() == 4)
+    for mark in (first, second, bound):
+        at = mark.get_transform().transform(mark.get_xydata())
+        assert at == pytest.approx(figure.axes[0].transData.transform(mark.get_xydata())), "no mark stands aside"
+    assert first.get_markersize() < second.get_markersize() and second.get_markerfacecolor() == "none"
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert texts[-2:] == ["published", "published, below"]
+
+
+def test_the_line_of_a_variant_that_most_seeds_did_not_learn_is_pale():
+    good, bad = run(curve({5: 1.0, 9: 0.5}), PAIRS), run(curve({5: 0.1, 9: 0.0}), PAIRS)
+    axes = draw("curves", [(item("a"), [good, good, bad]), (item("b"), [bad, bad, good])]).axes[0]
+    assert [line.get_alpha() for line in axes.lines if line.get_linestyle() != "None"] == [1.0, 0.35]
+
+
 def test_many_published_values_have_a_panel_of_their_own():
     runs = [(item("a"), [run(curve(dict.fromkeys(range(1, 21), 1.0)), PAIRS)])]
     ours, theirs = draw("curves", runs, {"p/f/a": [value(lengths=(n, n)) for n in range(6, 16)]}).axes
     assert not [line for line in ours.lines if line.get_markerfacecolor() == "white"]
     assert list(theirs.lines[0].get_xdata()) == list(range(6, 16))
+    assert theirs.lines[0].get_transform() == theirs.transData, "each at its own length"
     assert theirs.get_ylabel().startswith("Published") and theirs.get_xlim() == ours.get_xlim()
 
 
@@ -196,9 +221,12 @@ def test_a_caption_says_which_seeds_medians_leave_out_and_a_majority_makes_a_var
     said = plotting.caption(figure_of("f", "t", "x:curves", items), held, {}, "curves")
     assert said.startswith("Mean exact match beyond the trained range: first (80 %). Median of 3 seeds, cpu profile.")
     assert "Medians leave out seeds that have not learned: first 1 of 3. Learned: the 95 % interval" in said
-    assert "Hollow dots: not learned." in said
+    assert "Hollow dots: not learned. Pale: most seeds have not learned: w = 1." in said
     assert list(medians(plotting.values(held["p/f/a"], "exact"))) == [1, 0.8]
     assert list(medians(plotting.values(held["p/f/b"], "exact"))) == [0.5, 0]
+    beside = plotting.caption(figure_of("f", "t", "x:curves", items), held, {"p/f/a": [value()]}, "curves")
+    assert "first 1 of 3; the comparison with published values keeps them." in beside
+    assert beside.endswith("Published values stand at the same lengths.")
     said = plotting.caption(figure_of("f", "t", "x:table", items[:1]), {"p/f/a": [good, good, bad]}, {}, "table")
     assert "Grey rows" not in said, "no row is grey"
     told = plotting.caption(figure_of("f", "t", "x:curves", items[:1]), {"p/f/a": [good, good]}, {}, "curves")
