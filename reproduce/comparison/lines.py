@@ -69,7 +69,7 @@ class Line:
 
     @property
     def beyond(self) -> bool:
-        """Whether some of its cells lie outside the trained range of the published specification."""
+        """True if some of its cells lie outside the trained range of the published specification."""
         trained = trained_range(CATALOGUE.select_one(self.value.experiments[0]).specs["paper"].data)
         return any(not trained.has((n, m)) for n in self.value.lengths for m in self.value.counts)
 
