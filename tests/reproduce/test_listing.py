@@ -105,6 +105,19 @@ def test_a_figure_is_compared_with_what_names_its_experiments(capsys, monkeypatc
     assert main(["compare", "coupling/fig1"]) == 0 and "of 1 main statement" in capsys.readouterr().out
 
 
+def test_a_figure_that_only_details_are_about_has_them_and_no_answer(capsys):
+    def said(*arguments):
+        assert main([*arguments]) == 0
+        return capsys.readouterr().out
+
+    for told in (said("compare", "coupling/fig5"), said("compare", "coupling/fig5", "--format", "md")):
+        assert "a wider trained range reaches further" in told and "main statement" not in told.lower()
+    assert next(line for line in said("list", "coupling").splitlines() if "coupling/fig5 " in line).split()[1] == "none"
+    shown = said("show", "coupling/fig3/nope-scratchpad")
+    assert "in a detail" in shown and "holds" not in shown
+    assert "ours 100 (+0)" in said("show", "coupling/fig3/coupling-scratchpad")
+
+
 def test_a_smoke_run_leaves_the_comparison_of_the_committed_runs(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     name = "coupling/fig3"
