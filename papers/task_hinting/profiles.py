@@ -87,6 +87,14 @@ AT_LENGTHS = ByProfile(
     }
 )
 """The published problem: up to 20 numbers of 1 to 100, tested at up to 100 numbers."""
+HINTED_AT_LENGTHS = ByProfile(
+    night={
+        **AT_LENGTHS.cpu,
+        "model": of_width(128, heads=8, hidden=2),
+        "train": {"steps": 96_000, "lr": 1.5e-3, "precision": "bf16-products"},
+    }
+)
+"""The same with the width and the updates that teach it beside a hint (RECIPES.md)."""
 
 # ------------------------------------------------------------------ training sets (Section 3)
 
