@@ -84,7 +84,7 @@ def _lacking(held: Held, drawn: str, compared: bool) -> list[str]:
         for item, some in held
         if most_have_learned(some) and not all(map(has_learned, some))
     }
-    marked = not all(most_have_learned(some) for _, some in held) or (bool(lost) and drawn == "curves")
+    marked = bool(pale) or (bool(lost) and drawn == "curves")
     said = [f"{MARKS[drawn]}: not learned."] if marked and drawn in MARKS else []
     if pale and drawn == "curves":
         said.append(f"Pale: most seeds have not learned{': ' + '; '.join(pale) if len(pale) <= SOME else ''}.")

@@ -82,12 +82,16 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     @property
     def counted(self) -> tuple[str, ...]:
         """All experiments of its parts, each once."""
-        return tuple(dict.fromkeys(name for part in self.parts for name in part.names))
+        return _names(self.parts)
 
     @property
     def names(self) -> tuple[str, ...]:
         """All experiments of its parts and details, each once."""
-        return tuple(dict.fromkeys(name for part in (*self.parts, *self.details) for name in part.names))
+        return _names((*self.parts, *self.details))
+
+
+def _names(parts: Iterable[Part]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for part in parts for name in part.names))
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
