@@ -56,7 +56,7 @@ def compare_command(options: argparse.Namespace) -> int:
             continue
         terminal.show(CATALOGUE.paper(paper).title, "", *whole(reference, yours, options.all))
         if written:
-            print(f"every comparison, with quotes and reasons:\n{readable(written[-1 if told is yours else 0])}")
+            print(f"quotes and reasons: {readable(written[-1 if told is yours else 0])}")
     if for_programs:
         print(for_program(tables, options.format), end="")
     return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0

@@ -51,7 +51,7 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
         parts += [Text(), *_detail(detail)]
     if not reference.answers and not reference.lines and not reference.details:
         parts.append(Text("Nothing is compared there."))
-    return [*parts, Text(), Text(NOTE, "dim")] if any(map(mark, reference.answers)) else parts
+    return [*parts, Text(NOTE, "dim")] if any(map(mark, reference.answers)) else parts
 
 
 def score(reference: Comparison, yours: Comparison | None = None) -> "Text":
