@@ -95,13 +95,14 @@ class Answer:
 
     @property
     def distance(self) -> str:
-        """Distance of the farthest part from the paper; empty if nothing was run."""
-        return farthest(finding.distance for finding in self.findings)
+        """Distance of the farthest part from the paper, or of the part that does not hold; empty if nothing was run."""
+        return farthest(finding.distance for finding in (self.deciding if self.word == FAILS else self.findings))
 
     @property
     def deciding(self) -> tuple[Finding, ...]:
         """The part that the answer is from; of one that holds all parts."""
-        decisive = next((one for one in self.findings if one.word != HOLDS and one.left), None)
+        words = (self.word,) if self.word == FAILS else (UNSURE, FAILS)
+        decisive = next((one for one in self.findings if one.word in words and one.left), None)
         return (decisive,) if decisive else tuple(one for one in self.findings if one.left)
 
     @property

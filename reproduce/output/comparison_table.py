@@ -34,14 +34,12 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
     """
     from rich.text import Text
 
-    parts: list[RenderableType] = [score(reference, yours)]
-    if shown := reference.beside or (yours.beside if yours else []):
-        both = [*reference.beside, *(yours.beside if yours else ())]
-        missed = {line.value.id for line in both if line.apart > MET}
-        apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
+    shown = reference.beside or (yours.beside if yours else [])
+    missed = {line.value.id for line in (*reference.beside, *(yours.beside if yours else ())) if line.apart > MET}
+    apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
+    parts: list[RenderableType] = [score(reference, yours, len(apart) < len(shown))]
+    if shown:
         parts += [Text(), _values(apart, yours)]
-        if left := len(shown) - len(apart):
-            parts.append(Text(f"{left} more are within {MET} points; --all prints them", "dim"))
     for answer in reference.answers:
         parts += [Text(), *_answer(answer, "")]
         other = next((one for one in yours.answers if one.statement.id == answer.statement.id), None) if yours else None
@@ -54,7 +52,7 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
     return [*parts, Text(NOTE, "dim")] if any(map(mark, reference.answers)) else parts
 
 
-def score(reference: Comparison, yours: Comparison | None = None) -> "Text":
+def score(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> "Text":
     """Return how many published values are met and how many statements have which answer."""
     from rich.text import Text
 
@@ -63,6 +61,8 @@ def score(reference: Comparison, yours: Comparison | None = None) -> "Text":
     )
     if yours is not None and yours.score.compared:
         found.append(f"; yours: {yours.score}")
+    if left_out:
+        found.append("; --all prints them")
     if reference.answers:
         found.append("\n").append(in_words(reference.counts))
         found.append(f" of {len(reference.answers)} main statement{'s' * (len(reference.answers) != 1)}")
