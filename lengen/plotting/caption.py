@@ -10,7 +10,7 @@ from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import scores
 from lengen.plotting.learned import RULE, learned
 from lengen.plotting.measured import MEASURES, values
-from lengen.plotting.published import Published, at_same_lengths
+from lengen.plotting.published import Published, at_same_lengths, of_measure
 from lengen.plotting.sheet import label
 from lengen.results.records import Run
 
@@ -29,8 +29,8 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     every = [run for _, some in counted for run in some]
     said = [picture.caption]
     names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
+    of_counts = picture.options.get("panels") == "count"
     if drawn in MARKS:
-        of_counts = picture.options.get("panels") == "count"
         fewest = picture.options.get("fewest", 1) if of_counts else int(drawn == "grid")
         if told := _reached(held, names[0], fewest):
             measure = " ".join(MEASURES[names[0]].label.lower().split())
@@ -45,7 +45,7 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
             said.append("Red: trained." + " Cells without a number: 0 or 100 %." * (drawn == "grid"))
         if drawn == "curves":
             said.append("Grey: trained lengths. Dots: seeds.")
-    kinds = [(MEASURES[name].published, MEASURES[name].mode) for name in names]
+    kinds = [(MEASURES[name].published, MEASURES[name].mode) for name in names if not of_counts]
     theirs = [
         value
         for kind in kinds
@@ -60,7 +60,7 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     elif theirs and drawn in ("curves", "table"):
         around = len({(value.lengths, value.value) for value in theirs}) < len(theirs) and drawn == "curves"
         said.append(f"Published values stand at the same lengths{', equal ones around each other' * around}.")
-    elif any(published.get(item.name) for item, _ in held) and drawn in MARKS:
+    elif drawn in MARKS and any(of_measure(published.get(item.name, ()), *kind) for kind in kinds for item, _ in held):
         said.append("Published values are of longer problems and are not drawn.")
     return " ".join(" ".join(filter(None, said)).split())
 

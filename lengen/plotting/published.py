@@ -43,6 +43,11 @@ AROUND = 3.0
 """Points by which a mark at the place of another is larger."""
 
 
+def of_measure(values: Sequence[Value], measure: str = "exact", mode: str = "teacher_forced") -> list[Value]:
+    """Return the values of one measure, at whatever lengths."""
+    return [value for value in values if (value.measure, value.mode, value.across) == (measure, mode, "")]
+
+
 def at_same_lengths(
     values: Sequence[Value], run: Run, measure: str = "exact", mode: str = "teacher_forced"
 ) -> list[Value]:
@@ -52,9 +57,8 @@ def at_same_lengths(
     tested = [max(axis) for axis in zip(*run.grid.scores, strict=True)] or [0]
     return [
         value
-        for value in values
-        if (value.measure, value.mode, value.across) == (measure, mode, "")
-        and value.trained == (span.length, span.second)
+        for value in of_measure(values, measure, mode)
+        if value.trained == (span.length, span.second)
         and value.lengths[1] <= tested[0]
     ]
 

@@ -65,7 +65,7 @@ def score(reference: Comparison, yours: Comparison | None = None, left_out: bool
         found.append("; --all prints them")
     if reference.answers:
         found.append("\n").append(in_words(reference.counts))
-        found.append(f" of {len(reference.answers)} main statement{'s' * (len(reference.answers) != 1)}")
+        found.append(f" of {len(reference.answers)} statement{'s' * (len(reference.answers) != 1)}")
     return found
 
 

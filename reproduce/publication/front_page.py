@@ -31,7 +31,7 @@ def sentence(found: Sequence[Comparison]) -> str:
             (counts[HOLDS] - easier, "hold there"),
             (easier, f"hold on {SHORTER}"),
             (counts[REPAIRED], "once a proof is repaired"),
-            (counts[FAILS], "do not hold"),
+            (counts[FAILS], _plural(FAILS, counts[FAILS])),
         )
         if count
     ]
@@ -46,13 +46,13 @@ def sentence(found: Sequence[Comparison]) -> str:
 
 
 def _rest(found: Sequence[Comparison]) -> str:
-    """Return how many values rest on few trainings, and how many answers on words that are younger than their runs."""
+    """Return how many values rest on few trainings, and how many answers are of words younger than their runs."""
     compared = [line for one in found for line in one.lines if line.compared]
     few = sum(line.trained < FEWEST_OF_A_LEVEL for line in compared)
-    held = [answer for one in found for answer in one.answers if answer.word in (HOLDS, REPAIRED)]
-    late = sum(answer.younger for answer in held)
+    told_apart = [answer for one in found for answer in one.answers if answer.word != UNSURE]
+    late = sum(answer.younger for answer in told_apart)
     told = [f"{few} values rest on one or two trainings"] * bool(few)
-    told += [f"{late} of the {len(held)} statements that hold were written after some runs"] * bool(late)
+    told += [f"{late} of the {len(told_apart)} that can were written after some runs"] * bool(late)
     return f"{'; '.join(told)}." if told else ""
 
 

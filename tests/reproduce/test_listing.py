@@ -102,7 +102,7 @@ def test_a_figure_is_compared_with_what_names_its_experiments(capsys, monkeypatc
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert main(["compare", "random_spaces/table4.3", "--format", "csv"]) == 0
     assert "table4.3-10k-mix-mean-gap" in capsys.readouterr().out
-    assert main(["compare", "coupling/fig1"]) == 0 and "of 1 main statement" in capsys.readouterr().out
+    assert main(["compare", "coupling/fig1"]) == 0 and "of 1 statement" in capsys.readouterr().out
 
 
 def test_a_figure_that_only_details_are_about_has_them_and_no_answer(capsys):

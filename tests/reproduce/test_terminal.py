@@ -87,7 +87,7 @@ def test_show_says_why_there_is_no_size_and_whose_runs_are_shared(capsys):
 def test_a_comparison_of_one_statement_is_in_the_singular_and_explains_no_mark_that_it_lacks(capsys):
     assert main(["compare", "coupling/fig3"]) == 0
     said = capsys.readouterr().out
-    assert "1 holds of 1 main statement\n" in said and "reworded" not in said
+    assert "1 holds of 1 statement\n" in said and "reworded" not in said
 
 
 def test_show_has_what_differs_from_the_default_and_the_rest_where_it_is_asked_for(capsys):
