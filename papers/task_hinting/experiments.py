@@ -32,7 +32,7 @@ from papers.task_hinting.profiles import (
     PROBED,
     SIZED,
     SIZES,
-    TWICE,
+    twice,
 )
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import largest_length, theorem
@@ -135,12 +135,12 @@ FIG36 = (
         "fig3.6", "Figures 3.6 and 3.7, Section 3.1, with 100,000 steps read as those of the main task",
         says="with as many updates of the main task as without hints",
         skip={"cpu": MINUTES, "night": {"hours": "*"}}, **PUBLISHED,
-        axes=(axis("hints", {"successor-equal": ("successor hints, 2 × steps", *TESTED, TWICE, SUCCESSOR)}),),
+        axes=(axis("hints", {"successor-equal": ("successor hints, 2 × steps", *TESTED, twice, SUCCESSOR)}),),
     ),
     *row(
         "fig3.6", "Figures 3.6 and 3.7, Section 3.1",
         says="without hints, with as many updates in all as successor-equal",
-        axes=(axis("hints", {"none-twice": ("no hints, 2 × steps", *TESTED, TWICE)}),),
+        axes=(axis("hints", {"none-twice": ("no hints, 2 × steps", *TESTED, twice)}),),
         skip={"cpu": {"ours": "*"}, "night": {"hours": "*"}}, **PUBLISHED,
         ours={
             "none-twice": "a control: successor-equal has twice the computation of the model without hints that it is "

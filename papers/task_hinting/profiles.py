@@ -13,6 +13,7 @@ from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import NoEncoding
 from lengen.settings.model import ModelSpec
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+from lengen.settings.spec import Spec
 from lengen.tasks.increment import Increment
 from lengen.tasks.sorting import Sorting
 from papers.task_hinting.spec import ProbedSpec, ProbeSpec
@@ -87,12 +88,11 @@ AT_LENGTHS = ByProfile(
     }
 )
 """The published problem: up to 20 numbers of 1 to 100, tested at up to 100 numbers."""
-HINTED_STEPS = 96_000
 HINTED_AT_LENGTHS = ByProfile(
     night={
         **AT_LENGTHS.cpu,
         "model": of_width(128, heads=8, hidden=2),
-        "train": {"steps": HINTED_STEPS, "lr": 1.5e-3, "precision": "bf16-products"},
+        "train": {"steps": 96_000, "lr": 1.5e-3, "precision": "bf16-products"},
     }
 )
 """The same with the width and the updates that teach it beside a hint (RECIPES.md)."""
@@ -125,9 +125,13 @@ def _sized(size: str) -> ByProfile:
 
 SIZED = {size: _sized(size) for size in SIZES}
 """A training set of each size."""
-_TWICE: dict[str, Changes] = {profile: {"train.steps": 2 * base.train.steps} for profile, base in BASE.items()}
-TWICE = ByProfile(**{**_TWICE, "night": {"train.steps": 2 * HINTED_STEPS}})
-"""Two times the steps."""
+
+
+def twice(spec: Spec) -> Changes:
+    """Return the change to two times the steps."""
+    return {"train.steps": 2 * spec.train.steps}
+
+
 FOUR_TASKS = ByProfile(cpu={"train.steps": 2 * BASE["cpu"].train.steps})
 """Steps of a model with three hints: at the smaller profiles as many updates of the main task as a model with one hint
 has, since a quarter of the steps does not teach the trained lengths there (D24)."""

@@ -101,8 +101,7 @@ class Answer:
     @property
     def deciding(self) -> tuple[Finding, ...]:
         """The part that the answer is from; of one that holds all parts."""
-        words = (self.word,) if self.word == FAILS else (UNSURE, FAILS)
-        decisive = next((one for one in self.findings if one.word in words and one.left), None)
+        decisive = next((one for one in self.findings if one.word == self.word != HOLDS and one.left), None)
         return (decisive,) if decisive else tuple(one for one in self.findings if one.left)
 
     @property
