@@ -60,7 +60,10 @@ class Measurement(Callback, ABC):
         self.writes_files = trainer.is_global_zero
 
     def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Measure on the device that trained: before this hook, Lightning moves the model to the CPU."""
+        pl_module.to(trainer.strategy.root_device)
         self._measure(trainer, pl_module)
+        pl_module.cpu()
 
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._measure(trainer, pl_module)

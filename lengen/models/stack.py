@@ -116,6 +116,6 @@ class Stack(nn.ModuleList):
             return x + embedded
         if self.model.inject == "coordinates" and first:
             positions = context.encoding.embed(context.query_ids)
-            moment = sinusoids(torch.tensor([step], device=x.device), self.model.width).to(x.dtype)
+            moment = sinusoids(torch.full((1,), step, device=x.device), self.model.width).to(x.dtype)
             return x + moment if positions is None else x + positions.to(x.dtype) + moment
         return x

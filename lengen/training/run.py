@@ -220,7 +220,7 @@ def chosen(kernels: ChosenKernels) -> dict[str, Any]:
 def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock, threads: int) -> dict[str, Any]:
     """Return time and machine of a run."""
     return {
-        "steps_on": added(clock.steps_on, {device_name(model.device): 0}),
+        "steps_on": added(clock.steps_on, {device_name(trainer.strategy.root_device): 0}),
         "device": trainer.accelerator.__class__.__name__.removesuffix("Accelerator").lower(),
         "dtype": spec.train.precision,
         "threads": threads,
