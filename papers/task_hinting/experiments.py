@@ -357,7 +357,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of(
         "fig4.15", "The delimiter finds the minimum", CURVES, FIG415, measures=("hits.minimum", "hits.guessed"),
-        caption="Right: how often the minimum is 1, which a guess of 1 would find.",
+        caption="Left: how often the delimiter shows the minimum. Right: how often it is 1, as a guess would say.",
     ),
     figure_of(
         "fig4.16", "Output tokens show identity and successor", CURVES, FIG416, measures=("hits.identity_successor",)

@@ -25,6 +25,7 @@ from reproduce.comparison.statements import Part, Statement, statements
 from reproduce.runs.catalogue import CATALOGUE
 
 NOT_SEEN = "not seen at this size"
+NOT_SIGNIFICANT = "not significant"
 FEWEST_OF_A_LEVEL = 3
 """Seeds that a level needs."""
 FLOOR, CEILING = 1.0, 99.0
@@ -238,7 +239,7 @@ def _judged(
         if len(side.seeds) < fewest:
             return UNSURE, _too_few(side, fewest), None
     if part.check == "level":
-        return _level(part, left)
+        return _level(part, left, share)
     if part.check == "trend":
         p = trend([side.seeds for side in left])
         falls = trend([side.seeds for side in reversed(left)])
@@ -256,7 +257,7 @@ def _too_few(side: Side, fewest: int) -> str:
     return f"{len(side.seeds)} training{'s' * (len(side.seeds) != 1)} of {name}; {more}"
 
 
-def _level(part: Part, sides: Sequence[Side]) -> tuple[str, str, None]:
+def _level(part: Part, sides: Sequence[Side], share: bool) -> tuple[str, str, None]:
     low = -math.inf if part.least is None else part.least
     high = math.inf if part.most is None else part.most
     for side in sides:
@@ -267,8 +268,20 @@ def _level(part: Part, sides: Sequence[Side]) -> tuple[str, str, None]:
         if inner[-1] >= low and inner[0] <= high:
             right = sum(low <= value <= high for value in side.seeds)
             return UNSURE, f"seeds disagree: {right} of {len(side.seeds)} meet it{where}", None
-        return (FAILS, f"not so{where}", None) if part.any_size else (UNSURE, f"{NOT_SEEN}{where}", None)
+        return (
+            (FAILS, f"{_expected(part, share)}{where}", None) if part.any_size else (UNSURE, f"{NOT_SEEN}{where}", None)
+        )
     return HOLDS, "", None
+
+
+def _expected(part: Part, share: bool) -> str:
+    """Return the level in words."""
+    bounds = [
+        f"{word} {number(bound)}"
+        for word, bound in (("at least", part.least), ("at most", part.most))
+        if bound is not None
+    ]
+    return f"{' and '.join(bounds)}{' %' * share} expected"
 
 
 def of_median(seeds: Sequence[float]) -> Sequence[float]:
@@ -291,7 +304,7 @@ def _pair(part: Part, left: Side, right: Side, share: bool) -> tuple[str, str, f
     medians = left.median, right.median
     if part.check == "equal":
         p = equal(left.seeds, right.seeds)
-        return (HOLDS, "", p) if p <= SIGNIFICANT else (UNSURE, "seeds disagree", p)
+        return (HOLDS, "", p) if p <= SIGNIFICANT else (UNSURE, NOT_SIGNIFICANT, p)
     if share and max(medians) < FLOOR:
         return UNSURE, f"{NOT_SEEN}: both medians below 1 %", None
     if share and min(medians) > CEILING:
@@ -309,4 +322,4 @@ def _by(part: Part, p: float, other: float) -> tuple[str, str, float]:
             if part.any_size
             else (UNSURE, f"{NOT_SEEN}: the reverse was measured", other)
         )
-    return UNSURE, "seeds disagree", p
+    return UNSURE, NOT_SIGNIFICANT, p

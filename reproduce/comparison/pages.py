@@ -48,9 +48,11 @@ with the most trained operands, reaches 95 %; one that has not is left out of bo
 medians are both below 1 %, or both above 99 %, cannot be told apart.
 
 A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size*. Only what
-is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper says
-cannot be done. † marks statements that were written or reworded after some of their runs; undecided ones carry no mark.
-statements.csv has `after_runs` of all.
+is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper's
+models do not. Of a level the reason is then the one expected, such as *at most 5 % expected*. *Seeds disagree* if some
+meet a level and some do not; *the reverse was measured* if the test holds the other way round, and *not significant* if
+it holds neither way. † marks statements that were written or reworded after some of their runs; undecided
+ones carry no mark. statements.csv has `after_runs` of all.
 """
 
 
@@ -136,7 +138,11 @@ def lacking_table(found: Sequence[Line]) -> str:
 
 def _instead(line: Line) -> str:
     """Return what was run in place of a published measurement."""
-    return line.distance or ("its lengths, not this one" if line.trained else "nothing")
+    if line.distance:
+        return line.distance
+    return (
+        "its lengths, not this one" if line.trained else "not all of them" if line.value.experiments[1:] else "nothing"
+    )
 
 
 def _cost(experiments: Sequence[str]) -> str:

@@ -52,7 +52,7 @@ def _rest(found: Sequence[Comparison]) -> str:
     told_apart = [answer for one in found for answer in one.answers if answer.word != UNSURE]
     late = sum(answer.younger for answer in told_apart)
     told = [f"{few} values rest on one or two trainings"] * bool(few)
-    told += [f"{late} of the {len(told_apart)} that can were written after some runs"] * bool(late)
+    told += [f"{late} of the {len(told_apart)} told were worded after some runs"] * bool(late)
     return f"{'; '.join(told)}." if told else ""
 
 

@@ -12,6 +12,7 @@ from lengen.paper.experiment import CURVES, GRID, TABLE, Figure
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.lines import Line, score
 from reproduce.comparison.numbers import number
+from reproduce.comparison.values import Value
 from reproduce.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE
@@ -40,14 +41,29 @@ def _section(path: Path, figure: Figure, found: Comparison, repository: Path) ->
     parts = [f"### {title}", f"![{alternative}](../{place})", caption or "Nothing has run."]
     homes = CATALOGUE.homes(found.paper, path.stem.rpartition("-")[2])
     drawn = {homes[name] for name in figure.reads}
-    mine = [line for line in found.beside if {homes[name] for name in line.value.experiments} <= drawn]
-    if mine and (figure.how in (GRID, CURVES, TABLE) or figure.options.get("shares")):
+    mine = [
+        line
+        for line in found.beside
+        if {homes[name] for name in line.value.experiments} <= drawn and _draws(figure, line.value)
+    ]
+    if mine:
         met = score(mine)
         parts.append(
             f"<details markdown><summary>Published beside ours: {met.within_5} of {met.compared} within 5 points"
             f"</summary>\n\n{values(mine)}\n\n</details>"
         )
     return "\n\n".join(parts)
+
+
+def _draws(figure: Figure, value: Value) -> bool:
+    """Return whether a figure shows what a published value is of: exact match, or the measures of its curves."""
+    from lengen.plotting.measured import MEASURES
+
+    if figure.options.get("panels") == "count":
+        return False  # of each value of the second axis, where the published ones are of all or of the first
+    if figure.how == CURVES:
+        return value.measure in {MEASURES[name].published for name in figure.options.get("measures", ("exact",))}
+    return figure.how in (GRID, TABLE) or bool(figure.options.get("shares"))
 
 
 def values(lines: Sequence[Line]) -> str:

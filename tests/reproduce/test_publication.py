@@ -228,3 +228,11 @@ def test_only_what_changed_is_written(known, tmp_path):
     card.parent.mkdir(parents=True)
     card.touch()
     assert publication.write(tmp_path) == [tmp_path / "results" / "statements.csv", card] and not card.exists()
+
+
+def test_a_gallery_lists_published_values_of_what_a_figure_draws():
+    """Figures 3.7 to 3.9 read the runs of Figure 3.6, and draw edit distances or repeated numbers."""
+    sections = (ROOT / "docs/gallery.md").read_text(encoding="utf-8").split("\n### ")
+    listed = {text.partition(":")[0]: "Published beside ours" in text for text in sections}
+    assert listed["Figure 3.6"] and listed["Table 2"]
+    assert not any(listed[f"Figure {number}"] for number in ("3.7", "3.8", "3.9", "4.15", "4.16"))
