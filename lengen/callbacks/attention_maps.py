@@ -95,9 +95,9 @@ def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor,
     total, keys = torch.tensor(0.0), torch.tensor(0)
     for index in torch.split(torch.arange(len(batch.tokens)), EXAMPLES_AT_ONCE):
         layers = self_attention(model, batch, index)
-        total = total + layers[:, alike[index]].sum(dim=1)
-        counted = keys_holding(layers[:, :, :, rows]) * steps[index, None, rows]
-        keys = keys + counted.sum(dim=(1, 3))
+        total = total + layers[:, alike[index].to(layers.device)].sum(dim=1).cpu()
+        counted = keys_holding(layers[:, :, :, rows]) * steps[index, None, rows].to(layers.device)
+        keys = keys + counted.sum(dim=(1, 3)).cpu()
     return total / int(alike.sum()), keys, int(steps.sum())
 
 
@@ -106,7 +106,7 @@ def example_maps(
     model: Transformer, batch: Batch, decode: Callable[[Sequence[int]], str], most: int
 ) -> tuple[ExampleMap, ...]:
     """The maps of the first ``most`` examples."""
-    layers = self_attention(model, batch, torch.arange(min(most, len(batch.tokens)))).transpose(0, 1)
+    layers = self_attention(model, batch, torch.arange(min(most, len(batch.tokens)))).transpose(0, 1).cpu()
     return tuple(
         ExampleMap(tuple(decode([token]) for token in row[:-1]), in_steps(weights.float().numpy()))
         for row, weights in zip(batch.tokens.tolist(), layers, strict=False)
@@ -114,7 +114,7 @@ def example_maps(
 
 
 def self_attention(model: Transformer, batch: Batch, index: Tensor) -> Tensor:
-    """Softmax weights of the examples ``index`` of a batch: (layers, examples, heads, T - 1, T - 1), on the CPU.
+    """Softmax weights of the examples ``index`` of a batch: (layers, examples, heads, T - 1, T - 1).
 
     Raises `TypeError` if the attention of a foreign network is none.
     """
@@ -123,7 +123,7 @@ def self_attention(model: Transformer, batch: Batch, index: Tensor) -> Tensor:
     found, (rows, length) = model.attention(part), part.tokens.shape
     expected = f"expected a dictionary for each layer, its 'self' of shape ({rows}, heads, {length - 1}, {length - 1})"
     try:
-        weights = torch.stack([layer["self"] for layer in found]).cpu()
+        weights = torch.stack([layer["self"] for layer in found])
     except (TypeError, KeyError, IndexError, RuntimeError) as error:
         raise TypeError(f"attention(batch) gave {type(found).__name__} ({error}); {expected}") from None
     if weights.dim() != 5 or (weights.shape[1], *weights.shape[3:]) != (rows, length - 1, length - 1):

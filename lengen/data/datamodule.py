@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -80,13 +81,21 @@ class ArithmeticData(LightningDataModule):
         return DataLoader(_Listed([self.task.parse(texts) for texts in problem_texts(rows)]), batch_size=None)
 
     def _waits(self) -> bool:
-        """Return True if a GPU would wait for the processor to write its batches, which are the same either way."""
-        if self.trainer is None or self.trainer.strategy.root_device.type != "cuda":
+        """Return True if a GPU would wait for the processor to write its batches, which are the same either way.
+
+        The first window of batches is not timed: it makes what all share. A worker of several (`multiprocessing`'s
+        daemons) may start no process, and writes its batches itself.
+        """
+        device = "cpu" if self.trainer is None else self.trainer.strategy.root_device.type
+        if device != "cuda" or current_process().daemon:
             return False
-        started = time.perf_counter()
-        for step in range(3):
+        window = self.spec.train.bucket * len(self.data.streams)
+        for step in range(len(self.data.streams)):
             self.batch(step)
-        return time.perf_counter() - started > 3 * WORTH_A_PROCESS
+        started = time.perf_counter()
+        for step in range(window, 2 * window):
+            self.batch(step)
+        return time.perf_counter() - started > window * WORTH_A_PROCESS
 
     def segment(self) -> int:
         """Steps between two evaluations."""

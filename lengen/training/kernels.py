@@ -48,6 +48,13 @@ UPDATES_WORTH_GRAPHS = 10_000
 """The same where TORCHINDUCTOR_CUDAGRAPHS=1 lets the compiler start all kernels of a pass at once: a small model's
 update then takes 6 ms in place of 14 (H200, thirteen trainings side by side)."""
 
+SETTINGS_AT_ONCE = 4
+"""Settings whose compiled code one process keeps."""
+_COMPILED: set[str] = set()
+"""Hashes of these settings."""
+
+Context = Callable[[], contextlib.AbstractContextManager[Any]]
+
 MOMENT = 0.3
 """Seconds within which a signal to all processes of a command reaches this one."""
 
@@ -77,7 +84,7 @@ class ChosenKernels(Callback):
         wanted = self._kept() or choose(pl_module.spec, pl_module.device.type)
         if wanted.compiled:
             self.report(Progress("compiling", trainer.global_step, trainer.max_steps, None, None))
-        self.kernels = use(wanted, pl_module, data)
+        self.kernels = use(wanted, pl_module, data, trainer.precision_plugin.forward_context)
         self._keep()
         if self.kernels.compiled:
             _guard(pl_module, self._left)
@@ -163,13 +170,16 @@ def missing_compiler() -> str | None:
     return "there is no C++ compiler"
 
 
-def use(kernels: Kernels, module: SequenceModule, data: TaskData) -> Kernels:
-    """Let a model train with these kernels; return those that work here."""
+def use(kernels: Kernels, module: SequenceModule, data: TaskData, context: Context = contextlib.nullcontext) -> Kernels:
+    """Let a model train with these kernels; return those that work here.
+
+    ``context`` is that of a training step: code that is compiled for another precision is compiled again.
+    """
     if kernels.products == "native":
         kernels = _tried(kernels, "native products", partial(_round_once, module), products="emulated")
     round_products(module.model, kernels.products)
     if kernels.compiled:
-        kernels = _tried(kernels, "torch.compile", partial(_compile, module, data), compiled=False)
+        kernels = _tried(kernels, "torch.compile", partial(_compile, module, data, context), compiled=False)
         if not kernels.compiled:
             module.model._compiled_call_impl = None  # as `nn.Module` leaves it in a copy: the call is not compiled
             module.zero_grad(set_to_none=True)
@@ -215,8 +225,8 @@ def _guard(module: SequenceModule, left: Callable[[int, Exception], None]) -> No
     model._compiled_call_impl = call
 
 
-def compile_line() -> None:
-    """Compile and run one line, as a training would; raises if nothing can be compiled here."""
+def compile_line(device: torch.device | str = "cpu") -> None:
+    """Compile and run one line, as a training on a device would; raises if nothing can be compiled here."""
     import torch._dynamo.config
     import torch._functorch.config
     import torch._inductor.config
@@ -224,11 +234,14 @@ def compile_line() -> None:
     # Runs share the cores already, and a pool of compilers would outlive a worker that is killed.
     torch._inductor.config.compile_threads = 1
     torch._dynamo.config.suppress_errors = False
+    # The code of a model may be compiled for so many shapes and settings; further ones would silently not be.
+    torch._dynamo.config.recompile_limit = 8 * SETTINGS_AT_ONCE
+    torch._dynamo.config.fail_on_recompile_limit_hit = True
     torch._functorch.config.force_non_lazy_backward_lowering = True  # what cannot be compiled fails in the forward pass
     if (missing := missing_compiler()) is not None:
         raise RuntimeError(missing)
     _link_without_space()
-    torch.compile(lambda x: x.sin() + 1, dynamic=True, fullgraph=True)(torch.zeros(8))
+    torch.compile(lambda x: x.sin() + 1, dynamic=True, fullgraph=True)(torch.zeros(8, device=device))
 
 
 def _link_without_space() -> None:
@@ -248,18 +261,19 @@ def _link_without_space() -> None:
     cpp_extension.TORCH_LIB_PATH = str(link)
 
 
-def _compile(module: SequenceModule, data: TaskData) -> None:
+def _compile(module: SequenceModule, data: TaskData, context: Context) -> None:
     """Compile forward and backward pass on problems that are the same for every seed and every step.
 
     A compiler looks at the sizes it sees first; those of a run's next batch would differ between seeds, and between a
     run that is resumed and one that is not.
     """
-    compile_line()  # a broken compiler is found in seconds, before the model is traced
+    _forget_others(module.spec.hash())
+    compile_line(module.device)  # a broken compiler is found in seconds, before the model is traced
     module.model.compile(dynamic=True)
     for stream in data.streams:
         drawn = generator("compile")
         batch = stream.writer.write(stream.task.train(module.spec.train.batch, drawn), drawn)
-        _backward(module, partial(_sum, module, batch.to(module.device)))
+        _backward(module, partial(_sum, module, batch.to(module.device), context))
 
 
 def _round_once(module: SequenceModule) -> None:
@@ -269,16 +283,25 @@ def _round_once(module: SequenceModule) -> None:
     torch.autograd.backward(rounded_products(x, [layer], "native")[0].sum())
 
 
-def _sum(module: SequenceModule, batch: Batch) -> torch.Tensor:
-    total: torch.Tensor = module(batch).sum()
+def _sum(module: SequenceModule, batch: Batch, context: Context) -> torch.Tensor:
+    with context():
+        total: torch.Tensor = module(batch).sum()
     return total
+
+
+def _forget_others(setting: str) -> None:
+    """Drop the code, and on a GPU the graphs, of earlier settings of this process once there are too many."""
+    if setting not in _COMPILED and len(_COMPILED) == SETTINGS_AT_ONCE:
+        _COMPILED.clear()
+        torch._dynamo.reset()
+    _COMPILED.add(setting)
 
 
 def _backward(module: SequenceModule, loss: Callable[[], torch.Tensor]) -> None:
     """Forward and backward, without a trace: gradients are dropped, random numbers are what they were."""
     training = module.training
     module.train()
-    with torch.random.fork_rng():
+    with torch.random.fork_rng([module.device] if module.device.type == "cuda" else []):
         torch.autograd.backward(loss())
     module.zero_grad(set_to_none=True)
     module.train(training)

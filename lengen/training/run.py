@@ -86,8 +86,8 @@ def execute(
     ``prepare`` is given the untrained model, to set what is not trained (a fixed bias), and a setting that needs it is
     refused without; ``loggers`` get what metrics.csv gets, and the learning rate.
 
-    Resumed or not, a run ends with bit-equal weights on the same machine and number of threads: batches are a
-    function of (seed, step).
+    Resumed or not, a run ends with bit-equal weights on the same processor and number of threads: batches are a
+    function of (seed, step). On a GPU the backward pass of attention rounds differently each time.
     """
     data = ArithmeticData(spec, seed)
     data.data.check_all()
@@ -169,6 +169,8 @@ def build_trainer(
     """The Trainer of every run: only what our callbacks and loggers do is on, and Lightning's bar if it is wanted."""
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
     gpu = torch.cuda.is_available()
+    # `deterministic` would fill every new tensor, with a kernel of its own.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     return Trainer(
         accelerator="gpu" if gpu else "cpu",
         devices=1,

@@ -52,18 +52,19 @@ def rerun_command(options: argparse.Namespace) -> int:
         (again,) = report.runs
         lines = compared(stored, source.folder(stored), again, local.folder(again))
         differences = otherwise(stored.info, again.info)
-    tell(*told(lines, differences))
+    tell(*told(lines, differences, gpu=stored.info.get("device") == "cuda"))
     return 0 if same(lines) else 1
 
 
-def told(lines: list[Line], differences: list[str]) -> list[str]:
+def told(lines: list[Line], differences: list[str], *, gpu: bool = False) -> list[str]:
     """Return the compared records, a line each, the differences in making the runs, and one sentence in the end."""
     shown = [f"{WORDS[line.same]:<8} {line.what:<34} {line.said}" for line in lines]
     shown += [f"made otherwise: {said}" for said in differences]
     count = sum(line.same is False for line in lines)
     if not count:
         return [*shown, "the same numbers"]
-    remark = "" if not differences else "; other processors and versions round otherwise, which training enlarges"
+    remark = "; other processors and versions round otherwise, which training enlarges" if differences else ""
+    remark = remark or "; a GPU rounds otherwise each time, which training enlarges" * gpu
     return [*shown, f"other numbers in {count} of {sum(line.same is not None for line in lines)} respects{remark}"]
 
 

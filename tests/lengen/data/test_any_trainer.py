@@ -101,6 +101,8 @@ def test_a_gpu_waits_only_where_writing_is_slow(monkeypatch, device, seconds):
     data.trainer = SimpleNamespace(strategy=SimpleNamespace(root_device=torch.device(device)))
     monkeypatch.setattr(datamodule, "WORTH_A_PROCESS", seconds)
     assert data._waits() is (device == "cuda" and seconds == 0.0)
+    monkeypatch.setattr(datamodule, "current_process", lambda: SimpleNamespace(daemon=True))
+    assert not data._waits()  # a worker of several, which may start no process
 
 
 def test_a_longer_training_goes_on_with_new_batches_and_is_warned_of(tmp_path):

@@ -1,5 +1,6 @@
 """Kernels of a training: chosen by a rule, left if they fail, kept with the run; compiled, the training is the same."""
 
+import contextlib
 import inspect
 import json
 import os
@@ -132,7 +133,7 @@ def test_whatever_a_compiler_raises_training_goes_on(tmp_path, capfd, monkeypatc
 def test_a_choice_that_was_kept_and_fails_now_is_left(tmp_path, capfd, monkeypatch):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / FILE).write_text('{"products": "none", "compiled": true, "why": "before"}')
-    monkeypatch.setattr(kernels, "compile_line", lambda: 1 / 0)
+    monkeypatch.setattr(kernels, "compile_line", lambda device: 1 / 0)
     found, _ = falls_back(tmp_path, capfd)
     assert not found["compiled"] and found["why"].startswith("before; torch.compile failed: ZeroDivisionError")
 
@@ -151,9 +152,11 @@ class Eager:
 
 def test_a_graph_that_fails_in_mid_training_is_recorded(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(kernels, "missing_compiler", lambda: None)
-    monkeypatch.setattr(
-        kernels, "_compile", lambda module, data: setattr(module.model, "_compiled_call_impl", Eager(module, 3))
-    )
+
+    def compiled(module, data, context):
+        module.model._compiled_call_impl = Eager(module, 3)
+
+    monkeypatch.setattr(kernels, "_compile", compiled)
     found, line = falls_back(tmp_path, capfd)
     reason = "torch.compile failed: RuntimeError: no graph for this shape"
     assert found["compiled"] and found["why"] == f"train.compile=true; not compiled from update 4 on: {reason}"
@@ -199,6 +202,45 @@ def test_with_a_broken_compiler_or_a_space_in_a_path(tmp_path, broken):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "compiled=False" in done.stdout and done.stderr.count("training goes on without") == 1
+
+
+def test_what_is_compiled_first_is_what_a_training_step_runs(monkeypatch):
+    """Of a step in mixed precision all would be compiled again."""
+    entered = []
+
+    @contextlib.contextmanager
+    def context():
+        entered.append(True)
+        yield
+        entered.append(False)
+
+    monkeypatch.setattr(kernels, "compile_line", lambda device: None)
+    module, data = SequenceModule(COMPILED), TaskData(COMPILED, 0)
+    monkeypatch.setattr(module.model, "compile", lambda **options: None)
+    monkeypatch.setattr(torch.autograd, "backward", lambda loss: entered.append(loss.dim()))
+    assert use(Kernels(products="none", compiled=True, why=""), module, data, context).compiled
+    assert entered == [True, False, 0], "the backward pass runs outside, as Lightning's does"
+
+
+@needs_compiler
+def test_a_model_that_is_not_compiled_again_says_so():
+    """torch leaves code of further shapes uncompiled with a warning, which no run would record."""
+    kernels.compile_line()
+    assert torch._dynamo.config.recompile_limit >= 8 * kernels.SETTINGS_AT_ONCE
+    call = torch.compile(lambda x, more: x + 1 if more else x, backend="eager")
+    with torch._dynamo.config.patch(recompile_limit=1):
+        call(torch.ones(2), True)
+        with pytest.raises(torch._dynamo.exc.FailOnRecompileLimitHit):
+            call(torch.ones(2), False)
+
+
+def test_code_of_earlier_settings_is_dropped_once_there_are_many(monkeypatch):
+    resets = []
+    monkeypatch.setattr(kernels, "_COMPILED", set())
+    monkeypatch.setattr(torch._dynamo, "reset", lambda: resets.append(len(kernels._COMPILED)))
+    for setting in [*"aabcd", "a", "e", "a"]:
+        kernels._forget_others(setting)
+    assert len(resets) == 1 and {"e", "a"} == kernels._COMPILED
 
 
 def test_without_a_compiler_nothing_is_compiled(monkeypatch):
