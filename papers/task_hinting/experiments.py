@@ -28,7 +28,6 @@ from papers.task_hinting.profiles import (
     BASE,
     FOUR_TASKS,
     HINTED_AT_LENGTHS,
-    PRINTED,
     PROBED,
     SIZED,
     SIZES,
@@ -115,33 +114,27 @@ def hints(*kinds: str) -> Axis:
     return axis("hints", {kind: Value(KINDS[kind][0], KINDS[kind][2]) for kind in kinds})
 
 
-PUBLISHED: dict[str, Any] = {"layers": (HINTED_AT_LENGTHS,), "derived": (PRINTED,)}
-"""The published lengths and alphabet at night."""
-
-
-def _repeated(
-    figure: str, place: str, *kinds: str, says: Any = lambda kind: KINDS[kind][1], **sizes: Any
-) -> tuple[Experiment, ...]:
+def _repeated(figure: str, place: str, *kinds: str, says: Any = lambda kind: KINDS[kind][1]) -> tuple[Experiment, ...]:
     """Return the experiments of a figure on the models trained with repetitions."""
     return row(
-        figure, place, axes=(hints(*kinds),), says=says, night=lambda kind: 3 if kind == "all" else HEADLINE,
-        skip={"cpu": {"minutes": "fill all"}}, **sizes,
+        figure, place, axes=(hints(*kinds),), says=says, night=HEADLINE,
+        skip={"cpu": {"minutes": "fill all"}, "night": {"hours": "all"}}, layers=(HINTED_AT_LENGTHS,),
     )  # fmt: skip
 
 
 FIG36 = (
-    *_repeated("fig3.6", "Figures 3.6 and 3.7, Section 3.1", "none", "successor", **PUBLISHED),
+    *_repeated("fig3.6", "Figures 3.6 and 3.7, Section 3.1", "none", "successor"),
     *row(
         "fig3.6", "Figures 3.6 and 3.7, Section 3.1, with 100,000 steps read as those of the main task",
         says="with as many updates of the main task as without hints",
-        skip={"cpu": MINUTES, "night": {"hours": "*"}}, **PUBLISHED,
+        skip={"cpu": MINUTES, "night": {"hours": "*"}}, layers=(HINTED_AT_LENGTHS,),
         axes=(axis("hints", {"successor-equal": ("successor hints, 2 × steps", *TESTED, twice, SUCCESSOR)}),),
     ),
     *row(
         "fig3.6", "Figures 3.6 and 3.7, Section 3.1",
         says="without hints, with as many updates in all as successor-equal",
         axes=(axis("hints", {"none-twice": ("no hints, 2 × steps", *TESTED, twice)}),),
-        skip={"cpu": {"ours": "*"}, "night": {"hours": "*"}}, **PUBLISHED,
+        skip={"cpu": {"ours": "*"}, "night": {"hours": "*"}}, layers=(HINTED_AT_LENGTHS,),
         ours={
             "none-twice": "a control: successor-equal has twice the computation of the model without hints that it is "
             "held against"
@@ -149,7 +142,7 @@ FIG36 = (
     ),
 )  # fmt: skip
 FIG38 = _repeated(
-    "fig3.8", "Figures 3.8 and 3.9, Section 3.1", "none", "successor", **PUBLISHED,
+    "fig3.8", "Figures 3.8 and 3.9, Section 3.1", "none", "successor",
     says={
         "none": "without hints accuracy falls on repeated numbers, too",
         "successor": "with hints accuracy and edit distance stay stable on repeated numbers",
@@ -163,7 +156,7 @@ FIG311 = _repeated("fig3.11", "Figure 3.11, Sections 3.1 and 7", *KINDS)
 def _shows(number: str, claim: str, *kinds: str) -> tuple[Experiment, ...]:
     more = {"none": "", "successor": ", more often with hints"}
     place = f"Figure {number}, Section 4"
-    return _repeated(f"fig{number}", place, *kinds, says=lambda kind: f"{claim}{more[kind]}", **PUBLISHED)
+    return _repeated(f"fig{number}", place, *kinds, says=lambda kind: f"{claim}{more[kind]}")
 
 
 FIG412 = _shows("4.12", "an input token copies itself in the encoder basis", "none")

@@ -88,11 +88,12 @@ AT_LENGTHS = ByProfile(
     }
 )
 """The published problem: up to 20 numbers of 1 to 100, tested at up to 100 numbers."""
+HINTED_STEPS = 96_000
 HINTED_AT_LENGTHS = ByProfile(
     night={
         **AT_LENGTHS.cpu,
         "model": of_width(128, heads=8, hidden=2),
-        "train": {"steps": 96_000, "lr": 1.5e-3, "precision": "bf16-products"},
+        "train": {"steps": HINTED_STEPS, "lr": 1.5e-3, "precision": "bf16-products"},
     }
 )
 """The same with the width and the updates that teach it beside a hint (RECIPES.md)."""
@@ -132,22 +133,20 @@ def twice(spec: Spec) -> Changes:
     return {"train.steps": 2 * spec.train.steps}
 
 
-FOUR_TASKS = ByProfile(cpu={"train.steps": 2 * BASE["cpu"].train.steps})
+FOUR_TASKS = ByProfile(cpu={"train.steps": 2 * BASE["cpu"].train.steps}, night={"train.steps": 2 * HINTED_STEPS})
 """Steps of a model with three hints: at the smaller profiles as many updates of the main task as a model with one hint
 has, since a quarter of the steps does not teach the trained lengths there (D24)."""
 
 # ------------------------------------------------------------------ what is asked of trained models (Section 4)
 
-PAPER_PROBE = ProbeSpec(examples=10_000, sequences=(("5", "17", "43", "78", "92"),))
 PROBED = ByProfile(
-    paper={"probe": PAPER_PROBE},
+    paper={"probe": ProbeSpec(examples=10_000, sequences=(("5", "17", "43", "78", "92"),))},
+    night={"probe": ProbeSpec(examples=500, sequences=(("5", "17", "43", "78", "92"),))},
     cpu={"probe": ProbeSpec(examples=500, sequences=(("2", "8", "21", "39", "46"),))},
     smoke={"probe": ProbeSpec(examples=8, sequences=(("1", "2", "4", "8", "9"),))},
 )
 """Sequences of each length on which the mechanisms are measured, and the printed example of Figures 4.12 to 4.14, or
 what it becomes in a smaller alphabet."""
-PRINTED = ByProfile(night={"probe.sequences": PAPER_PROBE.sequences})
-"""The printed example, where a night has the published alphabet."""
 
 # ------------------------------------------------------------------ adding one (Section 6, Table 3)
 

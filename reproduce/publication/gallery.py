@@ -63,7 +63,7 @@ def _draws(figure: Figure, value: Value) -> bool:
         return False  # of each value of the second axis, where the published ones are of all or of the first
     if figure.how == CURVES:
         return value.measure in {MEASURES[name].published for name in figure.options.get("measures", ("exact",))}
-    return figure.how in (GRID, TABLE) or bool(figure.options.get("shares"))
+    return figure.how in (GRID, TABLE) or "exact_match" in figure.options.get("shares", ())
 
 
 def values(lines: Sequence[Line]) -> str:

@@ -24,3 +24,12 @@ def test_without_hints_models_sort_further_and_the_text_says_how_far():
         without, hinted = shares("none", length), shares("successor", length)
         assert len(without) == len(hinted) == 5 and without[0] > hinted[-1]
         assert f"{span(without)} % of" in TEXT and span(hinted) in TEXT
+
+
+def test_counting_costs_more_than_the_successor():
+    counted = sorted(
+        100 * run.grid.scores[50,]["teacher_forced"].rate("correct")
+        for run in stores()[0].of("task_hinting/fig3.11/count", "night")
+    )
+    assert len(counted) == 5 and counted[-1] < shares("successor", 50)[0]
+    assert f"{span(counted)} % of 50 numbers" in TEXT
