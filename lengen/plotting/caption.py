@@ -9,7 +9,7 @@ from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import scores
 from lengen.plotting.learned import RULE, learned
-from lengen.plotting.measured import MEASURES, values
+from lengen.plotting.measured import MEASURES, published_kinds, values
 from lengen.plotting.published import Published, at_same_lengths, of_measure
 from lengen.plotting.sheet import label
 from lengen.results.records import Run
@@ -29,8 +29,8 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     every = [run for _, some in counted for run in some]
     said = [picture.caption]
     names = picture.options.get("measures", ("exact",)) if drawn == "curves" else ("exact",)
-    of_counts = picture.options.get("panels") == "count"
     if drawn in MARKS:
+        of_counts = picture.options.get("panels") == "count"
         fewest = picture.options.get("fewest", 1) if of_counts else int(drawn == "grid")
         if told := _reached(held, names[0], fewest):
             measure = " ".join(MEASURES[names[0]].label.lower().split())
@@ -45,7 +45,7 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
             said.append("Red: trained." + " Cells without a number: 0 or 100 %." * (drawn == "grid"))
         if drawn == "curves":
             said.append("Grey: trained lengths. Dots: seeds.")
-    kinds = [(MEASURES[name].published, MEASURES[name].mode) for name in names if not of_counts]
+    kinds = published_kinds(picture.options)
     theirs = [
         value
         for kind in kinds

@@ -1,7 +1,7 @@
 """Quantities of curves, by name: label of the axis, values of every run, and the published measure beside them."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -36,6 +36,16 @@ MEASURES = {
     "hits.identity_successor": Measured("Identity and successor"),
 }
 """Every measure of curves."""
+
+
+def published_kinds(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return measure and mode of the published values that belong beside a figure with these options.
+
+    Panels of single counts have none: published values are of all counts, or of the first.
+    """
+    if options.get("panels") == "count":
+        return []
+    return [(MEASURES[name].published, MEASURES[name].mode) for name in options.get("measures", ("exact",))]
 
 
 def values(runs: Sequence[Run], name: str, count: int | None = None) -> pd.DataFrame:

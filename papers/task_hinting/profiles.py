@@ -4,8 +4,6 @@
 `cpu` and `smoke` shrink sizes and never the code path.
 """
 
-from collections.abc import Callable
-
 from lengen.formats.linear import Linear
 from lengen.paper.profiles import ByProfile, of_width
 from lengen.position_ids.consecutive import NoPositionIds
@@ -116,12 +114,8 @@ def examples(size: str, profile: str) -> int:
     return smallest * SIZES[size] // SIZES["1m"]
 
 
-def _each(change: Callable[[str], Changes]) -> ByProfile:
-    return ByProfile(**{profile: change(profile) for profile in BASE})
-
-
 def _sized(size: str) -> ByProfile:
-    return _each(lambda profile: {"data.examples": examples(size, profile)})
+    return ByProfile(**{profile: {"data.examples": examples(size, profile)} for profile in BASE})
 
 
 SIZED = {size: _sized(size) for size in SIZES}

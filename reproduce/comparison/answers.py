@@ -268,9 +268,9 @@ def _level(part: Part, sides: Sequence[Side], share: bool) -> tuple[str, str, No
         if inner[-1] >= low and inner[0] <= high:
             right = sum(low <= value <= high for value in side.seeds)
             return UNSURE, f"seeds disagree: {right} of {len(side.seeds)} meet it{where}", None
-        return (
-            (FAILS, f"{_expected(part, share)}{where}", None) if part.any_size else (UNSURE, f"{NOT_SEEN}{where}", None)
-        )
+        if part.any_size:
+            return FAILS, f"{_expected(part, share)}{where}", None
+        return UNSURE, f"{NOT_SEEN}{where}", None
     return HOLDS, "", None
 
 

@@ -140,9 +140,9 @@ def _instead(line: Line) -> str:
     """Return what was run in place of a published measurement."""
     if line.distance:
         return line.distance
-    return (
-        "its lengths, not this one" if line.trained else "not all of them" if line.value.experiments[1:] else "nothing"
-    )
+    if line.trained:
+        return "its lengths, not this one"
+    return "not all of them" if len(line.value.experiments) > 1 else "nothing"
 
 
 def _cost(experiments: Sequence[str]) -> str:

@@ -57,13 +57,12 @@ def _section(path: Path, figure: Figure, found: Comparison, repository: Path) ->
 
 def _draws(figure: Figure, value: Value) -> bool:
     """Return whether a figure shows what a published value is of: exact match, or the measures of its curves."""
-    from lengen.plotting.measured import MEASURES
+    from lengen.plotting.measured import published_kinds
 
-    if figure.options.get("panels") == "count":
-        return False  # of each value of the second axis, where the published ones are of all or of the first
+    measures = {measure for measure, _ in published_kinds(figure.options)}
     if figure.how == CURVES:
-        return value.measure in {MEASURES[name].published for name in figure.options.get("measures", ("exact",))}
-    return figure.how in (GRID, TABLE) or "exact_match" in figure.options.get("shares", ())
+        return value.measure in measures
+    return bool(measures) and (figure.how in (GRID, TABLE) or "exact_match" in figure.options.get("shares", ()))
 
 
 def values(lines: Sequence[Line]) -> str:
