@@ -76,8 +76,8 @@ FIG32 = row(
 )  # fmt: skip
 FIG33 = row(
     "fig3.3", "Figure 3.3, Section 3", says="deeper models do not reach 5 times the trained length", named="depth-{}",
-    layers=(SIZED["1m"],), axes=(axis("layers", (2, 4, 8, 12), "model.layers", "layers"),),
-    skip={"cpu": MINUTES, "night": {"hours": "depth-8 depth-12"}},
+    layers=(SIZED["1m"], AT_LENGTHS), axes=(axis("layers", (2, 4, 8, 12), "model.layers", "layers"),),
+    night=lambda depth: HEADLINE if depth == "2" else 3, skip={"cpu": MINUTES},
 )  # fmt: skip
 FIG35 = row(
     "fig3.5", "Figure 3.5, Section 3.1", axes=(DATA,), derived=(SUCCESSOR,), night=headline, skip={"cpu": MINUTES},
@@ -229,8 +229,8 @@ POSITIONS: dict[str, tuple[Any, ...]] = {
     "none": ("no positions",), "fixed": ("sinusoids", FIXED), "learned": ("learned positions", TABLED),
 }  # fmt: skip
 APPENDIX_B = row(
-    "appendix-b", "Appendix B", layers=LARGEST, axes=(axis("positions", POSITIONS),),
-    night=lambda kind: HEADLINE if kind == "none" else 3, skip={"cpu": MINUTES},
+    "appendix-b", "Appendix B", layers=(*LARGEST, AT_LENGTHS), axes=(axis("positions", POSITIONS),),
+    night=HEADLINE, skip={"cpu": MINUTES},
     says=lambda kind: "without position embeddings" if kind == "none"
     else f"{kind} position embeddings do as well as none, or worse",
 )  # fmt: skip
