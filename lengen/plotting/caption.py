@@ -34,7 +34,9 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         fewest = picture.options.get("fewest", 1) if of_counts else int(drawn == "grid")
         if told := _reached(held, names[0], fewest):
             measure = " ".join(MEASURES[names[0]].label.lower().split())
-            said.append(f"Mean {measure} beyond the trained range{_over(counted)}: {'; '.join(told)}.")
+            left_out = any(trained(some[0]).lengths for _, some in counted)
+            where = "outside the trained lengths" if left_out else "beyond the trained range"
+            said.append(f"Mean {measure} {where}{_over(counted)}: {'; '.join(told)}.")
     if every:
         seeds = sorted({len(some) for _, some in held})
         profile = next(run.profile for run in every)
@@ -59,7 +61,11 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         ]
     elif theirs and drawn in ("curves", "table"):
         around = len({(value.lengths, value.value) for value in theirs}) < len(theirs) and drawn == "curves"
-        said.append(f"Published values stand at the same lengths{', equal ones around each other' * around}.")
+        several = drawn == "curves" and any(value.lengths[0] < value.lengths[1] for value in theirs)
+        said.append(
+            f"Published values stand at the same lengths{', those of several lengths at the last' * several}"
+            f"{', equal ones around each other' * around}."
+        )
     elif drawn in MARKS and any(of_measure(published.get(item.name, ()), *kind) for kind in kinds for item, _ in held):
         said.append("Published values are of longer problems and are not drawn.")
     return " ".join(" ".join(filter(None, said)).split())
@@ -98,7 +104,8 @@ def _lacking(held: Held, drawn: str, compared: bool) -> list[str]:
 
 
 def _reached(held: Held, name: str, fewest: int) -> list[str]:
-    """Return `beyond` of every variant that learned its trained range, in words; of many variants of the best three."""
+    """Return `beyond` of every variant that learned its trained range, in words; of many variants of the three best
+    and the three worst."""
     share, means = MEASURES[name].share, {}
     for item, some in held:
         if most_have_learned(some) and (mean := beyond(learned(some), name, fewest)) == mean:
@@ -106,10 +113,8 @@ def _reached(held: Held, name: str, fewest: int) -> list[str]:
     told = {variant: f"{100 * mean:.0f} %" if share else f"{mean:.2g}" for variant, mean in means.items()}
     if len(told) <= MOST:
         return [f"{variant} ({mean})" for variant, mean in told.items()]
-    best = sorted(told, key=means.__getitem__, reverse=share)
-    least, most = sorted((best[3], best[-1]), key=means.__getitem__)
-    others = f"{len(best) - 3} others ({told[least].removesuffix(' %')} to {told[most]})"
-    return [*(f"{variant} ({told[variant]})" for variant in best[:3]), others]
+    best = [f"{variant} ({told[variant]})" for variant in sorted(told, key=means.__getitem__, reverse=share)]
+    return [*best[:3], f"{len(best) - 6} others", *best[-3:]]
 
 
 def beyond(runs: Sequence[Run], name: str = "exact", fewest: int = 1) -> float:

@@ -62,7 +62,7 @@ def curves(
     Args:
         panels: the axis whose values are panels; ``count``: the tested second axis, from ``fewest`` on.
         measures: of `MEASURES`, a row each (a column each without ``panels``).
-        chance: accuracy of a guess, dotted.
+        chance: accuracy of a guessed answer, dotted where answers alone are scored.
         log: lengths on a logarithmic axis.
         across: most panels of a row.
         ordered: lines have an order, and their colours too.
@@ -107,7 +107,7 @@ def curves(
             _published(axes, found, told)
         else:
             _panel(axes, lines, name, told, count, {} if name in beside else found)
-        if chance is not None and MEASURES[name].share:
+        if chance is not None and MEASURES[name].share and name != "exact":
             axes.axhline(chance, color="0.5", linewidth=0.7, linestyle=":")
         _name(axes, lines, name, log)
         axes.set_title(title if row == 0 or len(groups) > across else "")

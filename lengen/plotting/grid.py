@@ -34,7 +34,10 @@ HEAT = mpl.colormaps["YlGnBu"]
 """Accuracy, 0 to 1."""
 GREY = LinearSegmentedColormap.from_list("grey", ["0.97", "0.5"])
 """The same of models that have not learned their trained range."""
-AXES = {"addition": ("Digits", "Operands"), "multiplication": ("Digits of the first factor", "Digits of the second")}
+AXES = {
+    "addition": ("Digits", "Operands"),
+    "multiplication": ("Digits of the first factor", "Digits of the second factor"),
+}
 """Vertical and horizontal axis by task."""
 MODES = {"teacher_forced": "teacher-forced", "free_running": "free-running"}
 

@@ -25,7 +25,7 @@ class Measured(NamedTuple):
 
 MEASURES = {
     "exact": Measured("Exact match", published="exact"),
-    "answer_token": Measured("Answer token\nin its place", metric="answer_token", published="answer_token"),
+    "answer_token": Measured("Answer token right\nin its place", metric="answer_token", published="answer_token"),
     "answer_correct": Measured("Answer before\nthe first end", metric="answer_correct", published="answer"),
     "final": Measured("Final answer,\nfree-running", "free_running", "answer_correct"),
     "edit": Measured("Edit distance\nper token", "free_running", "edit", share=False),

@@ -25,7 +25,8 @@ MOST = 9
 
 
 def table(picture: Picture, runs: Runs, published: Published, *, measure: str = "exact", alone: str = "") -> Figure:
-    """A row a variant: the trained lengths together, then every other one; ours and, beside it, published values.
+    """A row a variant: the trained lengths together, or the longest if a value is published there, then every other
+    one; ours and, beside it, published values.
 
     Args:
         alone: a measure of which settings with a scratchpad have a row of their own.
@@ -39,7 +40,8 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
             rows.append((named, name, some, at_same_lengths(theirs, some[0])))
     if not rows:
         return empty()
-    ours = pd.DataFrame({named: _row(some, name) for named, name, some, _ in rows}).T
+    longest = any(value.lengths == (trained(some[0]).length,) * 2 for *_, some, found in rows for value in found)
+    ours = pd.DataFrame({named: _row(some, name, longest) for named, name, some, _ in rows}).T
     theirs = pd.DataFrame({named: _theirs(some[0], found) for named, _, some, found in rows}).T
     columns = _columns(ours.columns, theirs.columns)
     ours = ours.reindex(columns=columns)
@@ -47,7 +49,7 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     figure = sheet(PAGE, (0.24 if len(rows) < 12 else 0.18) * len(rows) + 1.05)
     panels = figure.subplots(1, 1 + beside, squeeze=False, sharey=True)[0]
     grey = [k for k, (_, _, some, _) in enumerate(rows) if not most_have_learned(some)]
-    heads = [_named(column, [some[0] for *_, some, _ in rows]) for column in columns]
+    heads = [_named(column, [some[0] for *_, some, _ in rows], longest) for column in columns]
     across = length_axis(rows[0][2][0])
     cells(panels[0], ours, heads, grey)
     panels[0].set(title="ours" if beside else "", xlabel=across)
@@ -63,11 +65,12 @@ def _has(some: Sequence[Run], name: str) -> bool:
     return spec_of(some[0]).data.format.scratchpad and bool(len(values(some, name)))
 
 
-def _row(some: Sequence[Run], name: str) -> pd.Series:
-    """Column -> median; 0 is all trained lengths together."""
+def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
+    """Column -> median; 0 is all trained lengths together, or the longest alone."""
     span, frame = trained(some[0]), values(some, name)
     inside = frame["length"].map(lambda length: span.has((length,)))
-    together = frame[inside].groupby("run").agg({"total": "sum", "n": "sum", "learned": "first"}).reset_index()
+    first = frame["length"] == span.length if longest else inside
+    together = frame[first].groupby("run").agg({"total": "sum", "n": "sum", "learned": "first"}).reset_index()
     together = together.assign(length=0, value=together["total"] / together["n"])
     return medians(pd.concat([together, frame[~inside]]))
 
@@ -93,10 +96,12 @@ def _columns(ours: Sequence[int], theirs: Sequence[int]) -> list[int]:
     return sorted(list(dict.fromkeys([*first, *rest]))[:MOST])
 
 
-def _named(column: int, runs: Sequence[Run]) -> str:
+def _named(column: int, runs: Sequence[Run], longest: bool) -> str:
     if column:
         return str(column)
     spans_of = [trained(run) for run in runs]
+    if longest:
+        return " or ".join(map(str, sorted({span.length for span in spans_of})))
     ranges = {spans(span.lengths or range(1, span.length + 1)) for span in spans_of}
     return ranges.pop().replace(", ", ",\n") if len(ranges) == 1 else "trained"
 

@@ -249,14 +249,18 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("table1", "Exact match by length and model", CURVES, TABLE1, panels="task"),
     figure_of("fig1", "Exact match by length, successor and addition", CURVES, FIG1, panels="task"),
     figure_of("fig7", "Sinusoids, ALiBi and RoPE by length", CURVES, FIG7, panels="task"),
-    figure_of("table2", "The vanilla model inside and beyond its range", TABLE, TABLE2),
+    figure_of(
+        "table2", "The vanilla model inside and beyond its range", TABLE, TABLE2,
+        caption="The paper's Table 2 has marks alone, a cross for parity in both columns; numbers are those of its "
+        "Table 1. Parity: bits, every one of them scored.",
+    ),
     figure_of("fig2", "Cross-attention of the vanilla models", f"{OWN}:fig2", FIG2, caption=LOOK, seeds="one"),
     figure_of("fig4", "Calibrated biases for addition", f"{OWN}:biases", FIG4, caption=BIAS, seeds="one"),
     figure_of("fig5", "Calibrated biases for N × 1", f"{OWN}:biases", FIG5, caption=BIAS, seeds="one"),
     figure_of(
         "fig6", "Self-attention by distance", f"{OWN}:fig6", FIG6, seeds="one",
-        caption="A line a head. ABC: mean over the places that the bias is calibrated from. RPE, where it has run: "
-        "what relative keys add to the score.",
+        caption="A line a head. ABC: mean over the places that the bias is calibrated from. RPE, which runs when it "
+        "is named: what relative keys add to the score.",
     ),
     figure_of("fig8", "Attention of the vanilla model, successor", f"{OWN}:fig8", FIG8, caption=LOOK, seeds="one"),
     figure_of("fig9", "Attention of the vanilla model, addition", f"{OWN}:fig9", FIG9, caption=LOOK, seeds="one"),

@@ -337,14 +337,15 @@ FIGURES: tuple[Figure, ...] = (
         "fig3", "Parity by length", CURVES, FIG3, panels="scratchpad", chance=0.5,
         measures=("answer_token", "final", "exact", "edit"),
         caption="Rows: the answer token, with the true scratchpad in the context, as published; the answer after the "
-        "scratchpad that the model writes; scratchpad and answer, all right; their edit distance. Dotted: guessing.",
+        "scratchpad that the model writes; scratchpad and answer, all right; their edit distance. Dotted: guessing the "
+        "answer.",
     ),
     figure_of("fig5", "Sums by trained range", GRID, FIG5, caption="Published: 7, 10 and 13 digits and operands."),
     figure_of("fig6", "Zero-padding and the start of the scratchpad", GRID, FIG6),
     figure_of(
         "fig7", "Attention with and without a scratchpad", f"{OWN}:fig7", FIG7, FIG1,
         caption="Maps: heads with the most structure, of one seed. Below: keys that hold 90 % of the attention "
-        "of a step.",
+        "of a step. Coupling is drawn with one layer and with three, the others with three.",
     ),
     figure_of("fig9", "Products by method", GRID, FIG9, caption=ZEROS),
     figure_of("fig10", "Layers and heads", GRID, FIG10),
@@ -369,7 +370,7 @@ FIGURES: tuple[Figure, ...] = (
         FIG7[:1], _of(FIG1, "coupling-scratchpad", "nope-scratchpad", "fire-scratchpad"), csv=f"{OWN}:overlap_csv",
         caption="Above: heads of the construction. Middle: the trained head nearest to each. Below: overlap of every "
         "trained head with each, the start token left out; a dash is attention that is spread evenly. Maps are of one "
-        "seed, points of all.", seeds="each",
+        "seed, points of all. The statement is about the first two heads.", seeds="each",
     ),
     figure_of(
         "fig16_21", "Attention of the models of Figure 1", ATTENTION_MAPS, FIG16_21,

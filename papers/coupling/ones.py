@@ -80,9 +80,9 @@ def of_models(folders: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def draw(rows: list[dict[str, int]]) -> Any:
-    """Draw exact match in percent as a heat map of length by number of ones, the trained lengths in red."""
+    """Draw right answers in percent as a heat map of length by number of ones, the trained lengths in red."""
     trained = sum(length <= TRAINED for length in LENGTHS)
-    bar = {"label": "Exact match (%)"}
+    bar = {"label": "Right answers (%)"}
     return rate_map(
         rows, {"length": "Bits", "ones": "Ones in the string"}, (6.75, 2.2), trained, xticklabels=5, cbar_kws=bar
     )
@@ -96,7 +96,7 @@ def main(folders: Sequence[str]) -> None:
         MODELS.write(of_models([Path(folder) for folder in folders]))
         return
     FINDING.write(measure())
-    says = "Parity without a scratchpad by length and number of ones: exact match"
+    says = "Parity without a scratchpad by length and number of ones: right answers"
     FINDING.picture(lambda: draw(FINDING.counts()), says)
 
 

@@ -339,13 +339,13 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("asserted", "Positions and formats without a published figure", TABLE, SECTION34, alone="final"),
     figure_of(
         "fig4.6", "Mistakes by part of the scratchpad", f"{OWN}:parts", FIG46,
-        caption="Left: mean edit distance of a part. Right: exact match of it. The published panel measured what the "
-        "partial sums imply and was read as the answer against own partial sums.",
+        caption="Left: mean edit distance of a part. Right: exact match of it. The published panel draws whether the "
+        "partial sums imply the true answer; its caption speaks of whether the answer follows from them.",
     ),
     figure_of(
         "table4.3", "Additions alone and with sub-tasks", f"{OWN}:sweep", TABLE43, csv=f"{OWN}:table4_3_csv",
         caption="A dot is a run, a bar the median. Greedy: the most probable token; sampled: at temperature 1, as "
-        "published. Published cells are means over other widths: see the CSV file.",
+        "published. Published cells are means over other widths, in results/published.csv.",
     ),
     figure_of(
         "fig4.7", "Answer loss by width and sub-tasks", f"{OWN}:losses", TABLE43,

@@ -142,7 +142,8 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
             frame = pd.DataFrame(rows, columns=["length", "part", "value"]).dropna()
             middle = frame.groupby("length")["value"].median()
             look = {"color": COLOURS[k], "marker": MARKERS[k]}
-            line = axes.plot(middle.index, middle.to_numpy(), **look, label=name)
+            dashed = k == len(PARTS) - 1
+            line = axes.plot(middle.index, middle.to_numpy(), **look, ls="--" if dashed else "-", label=name)
             axes.plot(frame["length"], frame["value"], ls="", markersize=2, alpha=0.5, **look)
             handles += line if family == "hits.part" else []
         plotting.lengths_axis(axes, lengths.tested(some[0]), some)

@@ -118,7 +118,7 @@ def main(source: str | None = None) -> None:
         except (OSError, ValueError, KeyError) as error:
             raise SystemExit(f"{source}: expected the author's summary_final.csv ({error or 'it is empty'})") from None
         FINDING.write(derived)
-    says = "Gain of sub-tasks at 8 digits: it vanishes among runs that learned their trained range"
+    says = "Gain of sub-tasks at 8 digits: among runs that learned their trained range it cannot be told from zero"
     FINDING.picture(lambda: draw(FINDING.read()), says)
 
 

@@ -107,7 +107,11 @@ class Answer:
 
     @property
     def numbers(self) -> str:
-        """The deciding numbers: of three parts or more, the smallest and the largest."""
+        """The deciding numbers, after how many parts hold of what cannot be told; of three parts or more, the smallest
+        and the largest."""
+        held = sum(one.word == HOLDS for one in self.findings) if self.word == UNSURE else 0
+        if held:
+            return f"{held} of {len(self.findings)} parts hold{'s' * (held == 1)}; {self.deciding[0].numbers}"
         if len(self.deciding) < 3:
             return "; ".join(dict.fromkeys(one.numbers for one in self.deciding))
         return span_of([side for one in self.deciding for side in one.left], self.findings[0].unit)

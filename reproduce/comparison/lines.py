@@ -58,9 +58,9 @@ class Line:
 
     @property
     def name(self) -> str:
-        """The experiment that has these values, and how many more were looked at."""
+        """The experiment that has these values, and of how many it is the least favourable."""
         more = len(self.value.experiments) - 1
-        return f"{short(self.of)} of {more + 1}" if self.of and more else self.value.name
+        return f"{short(self.of)} (furthest of {more + 1})" if self.of and more else self.value.name
 
     @property
     def compared(self) -> bool:
@@ -93,6 +93,11 @@ def score(lines: Iterable[Line]) -> Score:
     shares = [line for line in lines if line.value.unit == "%"]
     gaps = [line.apart for line in shares if line.ours is not None]
     return Score(len(shares), len(gaps), *(sum(round(gap, 9) <= most for gap in gaps) for most in (MET, 2)))
+
+
+def hard(lines: Iterable[Line]) -> Score:
+    """Count the lines beyond the trained range whose published value is more than next to nothing."""
+    return score(line for line in lines if line.compared and line.beyond and line.value.published > MET)
 
 
 def lines(paper: str, stored: Stored) -> list[Line]:

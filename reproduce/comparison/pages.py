@@ -10,8 +10,9 @@ from lengen.metrics.measures import short
 from lengen.results.records import to_table
 from reproduce.comparison.answers import UNSURE, Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.lines import Line
+from reproduce.comparison.lines import Line, hard
 from reproduce.comparison.numbers import number, probability
+from reproduce.comparison.recorded import MET
 from reproduce.markdown import table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
@@ -44,22 +45,24 @@ equal if one such test puts their difference above -5 points and another below 5
 with eight seeds or more the smallest and the largest may miss it. Those seeds span an interval of the median of 90 % or
 more with five seeds, 87.5 % with four and 75 % with three. A length counts as solved from 90 % on; next to nothing is
 at most 5 %. A seed has learned its trained range if the interval of its exact match at the longest trained length, or
-with the most trained operands, reaches 95 %; one that has not is left out of both sides, and said. Two sides whose
+with the most trained operands, reaches 95 %, whatever it has at shorter ones; one that has not is left out of both
+sides, and said. Two sides whose
 medians are both below 1 %, or both above 99 %, cannot be told apart.
 
-A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size*. Only what
-is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper's
+A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size* (of the
+model, its data, its updates). Where a paper says that a method fails, a small model that fails too reads *holds*. Only
+what is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the paper's
 models do not. Of a level the reason is then the one expected, such as *at most 5 % expected*. *Seeds disagree* if some
 meet a level and some do not; *the reverse was measured* if the test holds the other way round, and *not significant* if
-it holds neither way. † marks statements that were written or reworded after some of their runs; undecided
-ones carry no mark. statements.csv has `after_runs` of all.
+it holds neither way. † marks statements that were written or reworded after some of their runs; undecided ones carry no
+mark. statements.csv has `after_runs` of all.
 """
 
 
 def page(found: Comparison) -> str:
     """Return comparison.md."""
     title = CATALOGUE.paper(found.paper).title
-    parts = [f"# {title}: published and measured", f"**{found.score}.**" if found.score.compared else ""]
+    parts = [f"# {title}: published and measured", told(found)]
     if found.answers:
         reasons = [f"- *{one.statement.id}*, {one.word}: {one.reason}." for one in found.answers if one.reason]
         parts += ["## Main statements", statements_table(found.answers), "\n".join(reasons)]
@@ -73,6 +76,15 @@ def page(found: Comparison) -> str:
     if deviations := CATALOGUE.deviations(found.paper):
         parts.append(_folded("Deviations", "\n".join(f"- **{name}** {text}" for name, text in deviations.items())))
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def told(found: Comparison) -> str:
+    """Return how many published values are met, and how many of those beyond the trained range that are not near 0."""
+    beyond = hard(found.lines)
+    if not found.score.compared:
+        return ""
+    rest = f" Beyond the trained range and above {MET} %: {beyond.within_5} of {beyond.compared}."
+    return f"**{found.score}.**{rest if beyond.compared else ''}"
 
 
 def statements_table(answers: Sequence[Answer]) -> str:
@@ -115,7 +127,11 @@ def _details(answers: Sequence[Answer]) -> str:
 
 def _detail(finding: Finding, kind: str) -> list[str]:
     sides = (*finding.left, *finding.right)
-    hollow = [f"{short(side.experiment)} {len(side.hollow)}" for side in sides if side.hollow]
+    hollow = [
+        f"{len(side.hollow)} of {len(side.hollow) + len(side.seeds)} of {short(side.experiment)}"
+        for side in sides
+        if side.hollow
+    ]
     return [f"{kind}{finding.part.words}", finding.outcome, finding.numbers, probability(finding.p), ", ".join(hollow)]
 
 

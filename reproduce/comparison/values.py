@@ -68,14 +68,16 @@ OPTIONAL = ("unit", "region", "measure", "mode", "statistic", "across")
 
 
 def values(paper: str, again: bool = False) -> tuple[Value, ...]:
-    """Every published measurement of a paper, each once; with ``again`` those of tables that are printed again, too."""
+    """Every published measurement of a paper, each once; with ``again`` once for each experiment, in tables that are
+    printed again, too."""
     path = CATALOGUE.paper(paper).published
     known = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
     found: dict[tuple[Any, ...], Value] = {}
     tables = [table for table in load(path).get("table", []) if again or not table.get("again")]
     for value in (value for table in tables for value in group_values(table, paper, known)):
         homes = tuple(CATALOGUE.home(known[name], "paper").name for name in value.experiments)
-        key = (homes, value.lengths, value.counts, value.measure, value.mode, value.statistic, value.across)
+        names = value.experiments if again else homes
+        key = (names, value.lengths, value.counts, value.measure, value.mode, value.statistic, value.across)
         first = found.get(key)
         if first is None:
             found[key] = value

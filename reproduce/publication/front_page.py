@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from reproduce.comparison.answers import FEWEST_OF_A_LEVEL, NOT_SEEN, Answer, span_of
+from reproduce.comparison.answers import FEWEST_OF_A_LEVEL, NOT_SEEN, Answer, Finding, span_of
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROOF, SHORTER
-from reproduce.comparison.lines import score
+from reproduce.comparison.lines import hard
 from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE, WORDS
 from reproduce.markdown import table
 from reproduce.output import overview
@@ -18,6 +18,8 @@ from reproduce.runs.catalogue import CATALOGUE
 
 LONGEST = 50
 """Letters of a reason that says which part it is about."""
+BRIEF = 20
+"""Most letters of the words of a part."""
 
 
 def sentence(found: Sequence[Comparison]) -> str:
@@ -36,11 +38,10 @@ def sentence(found: Sequence[Comparison]) -> str:
         if count
     ]
     last = f", and {counts[UNSURE]} cannot be told yet" if counts[UNSURE] else ""
-    lines = [line for one in found for line in one.lines if line.compared]
-    hard = score(line for line in lines if line.beyond and line.value.published > MET)
+    beyond = hard(line for one in found for line in one.lines)
     return (
         f"**{met} of {compared} published values are met within {MET} points** at the papers' own lengths "
-        f"({hard.within_5} of the {hard.compared} beyond the trained range and above {MET} %); "
+        f"({beyond.within_5} of the {beyond.compared} beyond the trained range and above {MET} %); "
         f"of {sum(counts.values())} main statements {', '.join(told) or 'none holds'}{last}. {_rest(found)}"
     ).strip()
 
@@ -52,7 +53,7 @@ def _rest(found: Sequence[Comparison]) -> str:
     told_apart = [answer for one in found for answer in one.answers if answer.word != UNSURE]
     late = sum(answer.younger for answer in told_apart)
     told = [f"{few} values rest on one or two trainings"] * bool(few)
-    told += [f"{late} of the {len(told_apart)} told were worded after some runs"] * bool(late)
+    told += [f"{late} of the {len(told_apart)} decided were worded after some runs"] * bool(late)
     return f"{'; '.join(told)}." if told else ""
 
 
@@ -103,12 +104,24 @@ def _shares(one: Answer) -> str:
     if not found or found[0].unit != "%" or one.distance == PROOF:
         return ""
     if found[0].right:  # further comparisons are of other trainings
-        return f" ({span_of(found[0].left, '%').removesuffix(' %')} against {span_of(found[0].right, '%')})"
+        return f" ({_against(found[0])})"
     sides = [part.left for part in found] if len(found) < 3 else [sum((part.left for part in found), ())]
     shares = list(dict.fromkeys(span_of(some, "%") for some in sides))
     if found[0].part.region == "trained_length" and len(shares) == 2:
         return f" ({shares[0]} in range, {shares[1]} beyond)"
-    return f" ({'; '.join(shares)})"
+    some = f"{len(found)} of {len(one.findings)} parts: " if len(found) < len(one.findings) else ""
+    return f" ({some}{'; '.join(shares)})"
+
+
+def _against(found: Finding) -> str:
+    """Return the shares of the two sides of a comparison."""
+    return f"{span_of(found.left, '%').removesuffix(' %')} against {span_of(found.right, '%')}"
+
+
+def _part(found: Finding) -> str:
+    """Return the shares of a part, after its words if they are few."""
+    shares = _against(found) if found.right else span_of(found.left, "%")
+    return f"{found.part.words} {shares}" if len(found.part.words) <= BRIEF else shares
 
 
 def _why(one: Answer) -> str:
@@ -116,9 +129,11 @@ def _why(one: Answer) -> str:
     measured = [part for part in one.findings if part.left and part.unit == "%"]
     reason = re.split(r" \(|; ", one.reason)[0].replace(f"{NOT_SEEN}: ", "at this size ").removesuffix(NOT_SEEN)
     held = sum(part.word == HOLDS for part in measured)
-    if held and measured[0].word == HOLDS:
-        told = (f"{part.part.words} {span_of(part.left, '%')}" for part in measured if part.word != HOLDS)
-        return f" ({held} of {len(measured)} parts hold{'s' * (held == 1)}; {', '.join(told)})"
+    if held:
+        told = ", ".join(_part(part) for part in measured if part.word != HOLDS)
+        return f" ({held} of {len(measured)} parts hold{'s' * (held == 1)}; {told})"
+    if "medians" in reason and measured:
+        return f" ({_against(measured[0])})"
     if not reason and measured:
         return f" ({span_of(measured[0].left, '%')})"
     brief = reason.partition(": ")[2] if len(reason) > LONGEST else ""

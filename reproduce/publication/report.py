@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 
 from lengen.results.records import Run
+from reproduce.comparison.pages import told as score_of
 from reproduce.comparison.pages import values_table
 from reproduce.comparison.recorded import FAILS, MET
 from reproduce.markdown import table
@@ -36,7 +37,7 @@ def identity(paper: str, facts: Facts) -> str:
             "",
             f"- [published.toml](published.toml): {len(found.answers)} main statements, {measured}, "
             f"{len(found.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
-            f"- {found.score}." if found.score.compared else "- No published value stands beside ours yet.",
+            f"- {score_of(found)}" if found.score.compared else "- No published value stands beside ours yet.",
             f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.",
             f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",
         ]
@@ -44,12 +45,18 @@ def identity(paper: str, facts: Facts) -> str:
 
 
 def failed(paper: str, facts: Facts) -> str:
-    """Statements that do not hold, and published values that are missed."""
+    """Statements and details that do not hold, and published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
-    parts = [statements(paper, facts, FAILS)]
+    below = [
+        f"- A detail of `{paper}/{answer.statement.id}`: {one.part.words}: {one.outcome}; {one.numbers}."
+        for answer in facts.compared[paper].answers
+        for one in answer.details
+        if one.word == FAILS
+    ]
+    parts = [statements(paper, facts, FAILS), "\n".join(below)]
     if missed:
         parts += [f"Published values more than {MET} points apart:", values_table(missed)]
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
 
 
 def statements(paper: str, facts: Facts, *words: str) -> str:
@@ -61,7 +68,7 @@ def statements(paper: str, facts: Facts, *words: str) -> str:
             lines.append(
                 f"- `{paper}/{answer.statement.id}`: {answer.statement.words} ({answer.statement.place}). {told}."
             )
-    return "\n".join(lines) or "None so far."
+    return "\n".join(lines) or "No main statement so far."
 
 
 def cost(paper: str, facts: Facts) -> str:

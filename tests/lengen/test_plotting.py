@@ -182,10 +182,18 @@ def test_many_published_values_have_a_panel_of_their_own():
 def test_a_table_has_the_trained_lengths_together_and_published_cells_beside():
     a, b = [run(curve({4: 1.0, 5: 1.0, 9: 0.25}), PAIRS)], [run(curve({5: 0.5, 9: 0.0}), PAIRS)]
     runs = [(item("a"), a), (item("b"), b)]
-    ours, theirs = draw("table", runs, {"p/f/a": [value(lengths=(5, 5), value=1.0), value(value=0.3)]}).axes
+    ours, theirs = draw("table", runs, {"p/f/a": [value(region="in_range", value=0.9), value(value=0.3)]}).axes
     assert [label.get_text() for label in ours.get_xticklabels()] == ["1–5", "9"]
     assert sorted(text.get_text() for text in ours.texts) == ["0", "100", "25", "50"]
-    assert sorted(text.get_text() for text in theirs.texts) == ["100", "30"]
+    assert sorted(text.get_text() for text in theirs.texts) == ["30", "90"]
+
+
+def test_a_table_has_the_longest_trained_length_alone_where_a_value_is_published_there():
+    runs = [(item("a"), [run(curve({4: 0.5, 5: 1.0, 9: 0.25}), PAIRS)])]
+    ours, theirs = draw("table", runs, {"p/f/a": [value(lengths=(5, 5), value=1.0), value(value=0.3)]}).axes
+    assert [label.get_text() for label in ours.get_xticklabels()] == ["5", "9"]
+    assert [text.get_text() for text in ours.texts] == ["100", "25"]
+    assert [text.get_text() for text in theirs.texts] == ["100", "30"]
 
 
 def test_a_share_that_is_not_all_or_nothing_is_not_written_as_if():
@@ -212,6 +220,14 @@ def test_a_caption_names_how_far_each_variant_gets_and_the_seeds():
     assert said.startswith("Sums. Mean exact match beyond the trained range: first (50 %).")
     assert "Median of 1 to 2 seeds, cpu profile." in said and "Grey maps: not learned." in said
     assert "longer problems and are not drawn" in said
+
+
+def test_a_caption_names_the_three_best_and_the_three_worst_of_many_variants():
+    names = [f"v{k}" for k in range(9)]
+    picture = figure_of("f", "t", "x:grid", [item(name, m=name) for name in names])
+    held = {f"p/f/{name}": [run(grid(k / 10))] for k, name in enumerate(names)}
+    said = plotting.caption(picture, held, {}, "grid")
+    assert "v8 (80 %); v7 (70 %); v6 (60 %); 3 others; v2 (20 %); v1 (10 %); v0 (0 %)." in said
 
 
 def test_a_caption_says_which_seeds_medians_leave_out_and_a_majority_makes_a_variant_learned():

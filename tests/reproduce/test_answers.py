@@ -200,6 +200,14 @@ def test_all_parts_have_to_hold_and_details_count_for_nothing(monkeypatch):
     assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == UNSURE
 
 
+def test_what_cannot_be_told_says_how_many_parts_hold(monkeypatch):
+    high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
+    runs = seeds(LEFT, 0.95, 0.96, 0.97)
+    both = answer(monkeypatch, runs, parts=[high, low])
+    assert both.word == UNSURE and both.numbers == "1 of 2 parts holds; 96 % (three trainings: 95 to 97 %)"
+    assert answer(monkeypatch, runs, parts=[low]).numbers == answer(monkeypatch, runs).numbers
+
+
 def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_the_same(monkeypatch):
     runs = seeds(LEFT, 0.95, 0.96, 0.97)
     found = answer(monkeypatch, runs)

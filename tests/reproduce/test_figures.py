@@ -222,6 +222,8 @@ def test_published_values_go_to_experiments_that_have_the_same_runs_at_a_profile
     abc, text = "bias_calibration/table1/successor-abc", "bias_calibration/calibration/successor-text"
     night, paper = (published_values.of("bias_calibration", profile) for profile in ("night", "paper"))
     assert len(night[abc]) == 5 and text not in night and paper[text] == paper[abc]
+    vanilla = {value.value for value in night["bias_calibration/table3/successor-vanilla"]}
+    assert vanilla == {0.0, 1.0}, "printed twice, and the same model as published"
     hints = published_values.of("task_hinting", "night")
     assert {value.value for value in hints["task_hinting/fig3.2/160m"]} >= {0.89, 0.01}
     assert published_values.of("unknown", "night") == {}
