@@ -93,8 +93,8 @@ SAMPLED = ByProfile(
 """Test problems that are answered by sampling, too, as the author's code does for these figures; all are greedily."""
 SETS: dict[str, tuple[Any, ...]] = {
     "1-3_digit": ("1 and 3 digits", ONE_TO_THREE, REVERSED, SAMPLED),  # the author's code reverses these answers
-    "1-7_digit": ("all up to a longest", ONE_TO_SEVEN, SAMPLED),
-    "generalize_to_longer": ("one left out", LONGER, ByProfile(paper=SAMPLED.paper)),
+    "1-7_digit": ("no length left out", ONE_TO_SEVEN, SAMPLED),
+    "generalize_to_longer": ("one length left out", LONGER, ByProfile(paper=SAMPLED.paper)),
 }
 UPDATES = {
     "1-3_digit": ByProfile(paper=steps(10_000)),
