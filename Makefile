@@ -50,7 +50,7 @@ $(STAMP):
 	@echo '$(WANTED)' > $(STAMP)
 
 # The papers are the folders of papers/ that offer one: python -m papers prints number, name, title and why it stands apart.
-reproduce: setup  ## every paper: train, draw, compare
+reproduce: setup  ## papers 1 to 4: train, draw, compare
 	@$(PY) -m papers | awk -F '\t' '$$4 != "" { print $$2 " is left out: " $$4 }'
 	@for paper in $$($(PY) -m papers | awk -F '\t' '$$4 == "" { print $$2 }'); do \
 	  echo "$(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN)"; $(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN) || exit; done
@@ -63,13 +63,13 @@ reproduce-paper%: setup
 # What is finished is not made again, so a night goes on where the last one ended. DRY=1 says what is left and how long.
 DRY_RUN := $(if $(DRY), --dry-run)
 night: PROFILE = night
-night: reproduce  ## every paper with three seeds and more: hours, longest first, one run a core; DRY=1: what it costs
+night: reproduce  ## papers 1 to 4 with three seeds and more: hours, longest first, one run a core; DRY=1: what it costs
 
 night-paper%:
 	@$(MAKE) --no-print-directory reproduce-paper$* PROFILE=night
 
 matrix: PROFILE = night
-matrix: setup  ## every trick on every task under one budget: hours, resumable; DRY=1: what it costs
+matrix: setup  ## every trick on every task: hours, resumable; DRY=1: what it costs
 	$(RUN) run matrix --profile $(PROFILE)$(DRY_RUN)
 
 figures: setup  ## redraw every figure from the stored runs

@@ -63,23 +63,29 @@ REFUSED = tuple(item.name for item in EXPERIMENTS if not item.specs)
 """Cells that make no sense: they have no size at all."""
 
 OWN = "papers.matrix.figures"
+SHORT = "First column: the trained lengths that were tested, together; learned is judged at the longest."
+ZEROS = " The answer 0 is right in a tenth of the problems."
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "reach", "How far each trick carries each task", f"{OWN}:matrix", EXPERIMENTS, csv="papers.matrix.scores:csv",
         caption="Solved multiple of the trained length, or of the most trained operands: exact match of at least 0.9 "
-        "there and at all shorter lengths. 1: no longer one. Grey: fewer than half of the seeds have learned. "
-        "White: the trick makes no sense for the task.",
+        "there and at all shorter lengths. 1: no longer one. Medians are over all seeds. Grey: fewer than half "
+        "of the seeds have learned. White: the trick makes no sense for the task, or is not built for it.",
     ),
     figure_of(
         "aggregates", "Tricks over tasks, beyond the trained range", f"{OWN}:aggregates", EXPERIMENTS,
         csv="papers.matrix.aggregates:table",
         caption="Left: interquartile mean over tasks and seeds of accuracy beyond the range, above guessing. Right: "
         "probability to beat the plain decoder on the tasks that both learned. In brackets: tasks learned, of those "
-        "that ran; rows compare only if they rest on the same ones. Bars: 95 % stratified bootstrap over seeds.",
+        "that ran; rows compare only if they rest on the same ones. Bars: 95 % stratified bootstrap over seeds, too "
+        "narrow with three; of seeds as many as every cell has. Of parity an answer bit counts above guessing and a "
+        "whole scratchpad as it is.",
+        seeds="each",
     ),
     *(
         figure_of(task, f"{row.name[0].upper()}{row.name[1:]}, every trick by length", TABLE,
-                  tuple(item for item in EXPERIMENTS if item.figure == task))
+                  tuple(item for item in EXPERIMENTS if item.figure == task),
+                  caption=SHORT + ZEROS * (task == "n-by-one"))
         for task, row in TASKS.items()
     ),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from lengen.plotting import Published, Runs
 from papers.matrix import aggregates as aggregated
 from papers.matrix.aggregates import BASELINE
 from papers.matrix.experiments import REFUSED
-from papers.matrix.scores import cells
+from papers.matrix.scores import cells, multiple
 from papers.matrix.tasks import TASKS
 from papers.matrix.tricks import FILES
 
@@ -38,7 +38,7 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
             columns[f"{TASKS[task].name}: operands"] = cell.in_count
         for column, value in columns.items():
             values[trick, column] = value if cell.state == "tested" else np.nan
-            missed[trick, column] = cell.state == "untested"
+            missed[trick, column] = cell.state == "not learned"
     frame = pd.Series(values).unstack()
     lacking = pd.Series(missed).unstack().reindex_like(frame).fillna(False).astype(bool)
     names = [row.name for row in TASKS.values()]
@@ -60,7 +60,7 @@ def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
     axes = figure.subplots()
     grey = lacking.astype(float).where(lacking)
     sns.heatmap(grey, ax=axes, cmap=ListedColormap(["0.8"]), cbar=False, linewidths=0.5)
-    numbers = values.map(lambda value: "" if np.isnan(value) else f"{value:.3g}")
+    numbers = values.map(lambda value: "" if np.isnan(value) else multiple(value))
     sns.heatmap(
         values, ax=axes, vmin=1, vmax=FURTHEST, cmap=plotting.HEAT, cbar=False, annot=numbers, fmt="",
         annot_kws={"size": plotting.LETTER}, linewidths=0.5,
@@ -79,7 +79,7 @@ def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
     bar = figure.colorbar(
         ScalarMappable(Normalize(1, FURTHEST), plotting.HEAT), ax=axes, shrink=0.5, aspect=30, pad=0.01
     )
-    bar.set_label("Solved multiple of the trained length")
+    bar.set_label("Solved multiple of what was trained")
     return figure
 
 

@@ -15,8 +15,8 @@ from lengen.results.records import Run, to_table
 from papers.matrix.budget import tokens
 from papers.matrix.measures import accuracy_beyond, learned, reach, reach_in_count
 
-State = Literal["refused", "not run", "untested", "tested"]
-"""Of a cell: tested where at least half of its seeds have learned their trained range, untested where fewer have."""
+State = Literal["refused", "not run", "not learned", "tested"]
+"""Of a cell: tested where at least half of its seeds have learned their trained range, not learned where fewer have."""
 
 
 class Cell(NamedTuple):
@@ -35,6 +35,15 @@ class Cell(NamedTuple):
     in_count: float = np.nan
     """Median over seeds of the multiple of the most trained operands that is solved; nan if there is no such axis,
     or the cell is not tested."""
+
+
+def multiple(value: float) -> str:
+    """Return a multiple of the trained length in three digits.
+
+    >>> multiple(9 / 8), multiple(5.0)
+    ('1.13', '5')
+    """
+    return f"{value + 1e-9:.3g}"  # 1.125 would round to an even digit
 
 
 def named(experiment: str) -> tuple[str, str]:
@@ -74,7 +83,7 @@ def _ran(some: Sequence[Run]) -> Cell:
     retried = any(run.scalar("budgets", 1.0) > 1 for run in some)
     at_range = at_longest(some)
     if not most_have_learned(some):
-        return Cell("untested", np.nan, len(some), retried, learned=at_range)
+        return Cell("not learned", np.nan, len(some), retried, learned=at_range)
     multiples = [reach(run)[0] for run in some]
     in_count = np.nan
     with contextlib.suppress(Missing):  # one count of operands alone was tested

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from lengen.metrics.learned import RIGHT
 from lengen.paper.experiment import Runs
 from papers.matrix.aggregates import BASELINE, Aggregate, aggregates
-from papers.matrix.scores import Cell, cells, seeds_told
+from papers.matrix.scores import Cell, cells, multiple, seeds_told
 from papers.matrix.tasks import TASKS
 
 PROFILE = "night"
@@ -21,22 +21,22 @@ def summary(runs: Runs, refused: Sequence[str]) -> str:
     """A table of the tasks: how many tricks learned the trained range, and which went furthest beyond it; below it how
     much of the matrix has run, and which tricks help over tasks."""
     found = {place: cell for place, cell in cells(runs, refused).items() if cell.state != "refused"}
-    lines = ["| task, trained to | learned by | furthest, in trained lengths |", "|---|---|---|"]
+    lines = ["| task, trained to | learned by, of plain and tricks | furthest, in trained lengths |", "|---|---|---|"]
     for task, row in TASKS.items():
         tricks = {trick: cell for (name, trick), cell in found.items() if name == task}
         ran = {trick: cell for trick, cell in tricks.items() if cell.seeds}
         learned = {trick: cell for trick, cell in ran.items() if cell.state == "tested"}
         left = f", {len(tricks) - len(ran)} to run" * (len(ran) < len(tricks))
-        by = f"{len(learned)} of {len(ran)} tricks{left}"
+        by = f"{len(learned)} of {len(ran)}{left}"
         lines.append(f"| {row.name}, {row.trained[PROFILE]} | {by} | {furthest(learned) if ran else 'not run'} |")
-    solved = f"exact match of at least {RIGHT:g}, median over seeds"
+    solved = f"exact match of at least {RIGHT:g}, median over all seeds (brackets: least to most)"
     told = f"Furthest: {solved}; {coverage(found)}. {beside_plain(aggregates(runs))}"
     return "\n".join([*lines, "", told.rstrip()])
 
 
 def beside_plain(found: Sequence[Aggregate]) -> str:
     """List the tricks that beat the plain decoder beyond the trained lengths, over the tasks that both learned, and
-    those that fall behind it: the whole interval of the probability of improvement lies on one side of a half.
+    those below it: the whole interval of the probability of improvement lies on one side of a half.
 
     >>> from math import nan
     >>> from lengen.results.intervals import Interval
@@ -46,9 +46,9 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
     >>> rope = abc._replace(trick="rope", improves=0.2, improves_between=Interval(0.1, 0.3))
     >>> once = abc._replace(trick="fire", improves_between=unknown)
     >>> beside_plain([plain, abc, rope, once]).partition("): ")[2]
-    'ahead of plain abc (2); behind rope (2); undecided 1.'
-    >>> beside_plain([plain, once])
-    'Beyond the trained lengths (probability of improvement, 95 %; brackets: tasks both learned): undecided 1.'
+    'more often above plain abc (2); more often below rope (2); neither 1.'
+    >>> beside_plain([plain, once]).partition("): ")[2]
+    'neither 1.'
     >>> beside_plain([plain])
     ''
     """
@@ -57,12 +57,12 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
     worse = [one for one in others if one.improves_between[1] < EVEN]
     left = len(others) - len(better) - len(worse)
     parts = [
-        f"ahead of {BASELINE} {_with_tasks(better)}" * bool(better),
-        f"behind {_with_tasks(worse)}" * bool(worse),
-        f"undecided {left}" * bool(left),
+        f"more often above {BASELINE} {_with_tasks(better)}" * bool(better),
+        f"more often below {_with_tasks(worse)}" * bool(worse),
+        f"neither {left}" * bool(left),
     ]
     told = "; ".join(filter(None, parts))
-    by = "probability of improvement, 95 %; brackets: tasks both learned"
+    by = f"pairs of seeds on the tasks that both learned, in brackets; no test, no correction for {len(others)} tricks"
     return f"Beyond the trained lengths ({by}): {told}." if told else ""
 
 
@@ -86,17 +86,20 @@ def furthest(learned: Mapping[str, Cell]) -> str:
     """The largest solved multiples beyond the trained length, each with its tricks.
 
     >>> reached = {"abc": 5.0, "fire": 1.5, "rope": 1.5, "alibi": 1.0}
-    >>> furthest({trick: Cell("tested", reach, 3, False) for trick, reach in reached.items()})
-    '5 abc; 1.5 fire, rope'
+    >>> found = {trick: Cell("tested", reach, 3, False, (reach, reach)) for trick, reach in reached.items()}
+    >>> furthest({**found, "abc": found["abc"]._replace(span=(1.5, 5.0))})
+    '5 abc (1.5 to 5); 1.5 fire, rope'
     >>> furthest({})
     'none goes beyond it'
     """
     by_reach: dict[float, list[str]] = {}
     for trick, cell in learned.items():
         if cell.reach > 1:
-            by_reach.setdefault(cell.reach, []).append(trick)
+            low, high = cell.span
+            spread = f" ({multiple(low)} to {multiple(high)})" if low < high else ""
+            by_reach.setdefault(cell.reach, []).append(f"{trick}{spread}")
     best = sorted(by_reach, reverse=True)[:LEVELS]
-    return "; ".join(f"{reach:.3g} {_listed(by_reach[reach])}" for reach in best) or "none goes beyond it"
+    return "; ".join(f"{multiple(reach)} {_listed(by_reach[reach])}" for reach in best) or "none goes beyond it"
 
 
 def _listed(tricks: Sequence[str]) -> str:

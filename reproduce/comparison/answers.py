@@ -238,12 +238,16 @@ def _judged(
     part: Part, left: Sequence[Side], right: Sequence[Side], by_hand: bool, share: bool
 ) -> tuple[str, str, float | None]:
     """Return the answer of one comparison, the reason and the probability that decided."""
-    fewest = 1 if by_hand else FEWEST_OF_A_LEVEL if part.check == "level" else FEWEST
+    level = part.check == "level"
+    fewest = 1 if by_hand else FEWEST_OF_A_LEVEL if level else FEWEST
+    answer = _level(part, [side for side in left if len(side.seeds) >= fewest], share) if level else (HOLDS, "", None)
+    if answer[0] != HOLDS:  # whatever further trainings of the others give
+        return answer
     for side in (*left, *right):
         if len(side.seeds) < fewest:
             return UNSURE, _too_few(side, fewest), None
-    if part.check == "level":
-        return _level(part, left, share)
+    if level:
+        return answer
     if part.check == "trend":
         p = trend([side.seeds for side in left])
         falls = trend([side.seeds for side in reversed(left)])
@@ -254,7 +258,7 @@ def _judged(
 
 def _too_few(side: Side, fewest: int) -> str:
     lacking, name = fewest - len(side.seeds), short(side.experiment)
-    more = f"{lacking} more {'is' if lacking == 1 else 'are'} needed"
+    more = f"at least {lacking} more {'is' if lacking == 1 else 'are'} needed"
     if side.hollow:
         every = len(side.seeds) + len(side.hollow)
         return f"{name} learned its range in {len(side.seeds)} of {every} trainings; {more}"
@@ -268,7 +272,7 @@ def _level(part: Part, sides: Sequence[Side], share: bool) -> tuple[str, str, No
         inner = of_median(side.seeds)
         if low <= inner[0] and inner[-1] <= high:
             continue
-        where = f" ({short(side.experiment)})" if len(sides) > 1 else ""
+        where = f" ({short(side.experiment)})" if len(part.left) > 1 else ""
         if inner[-1] >= low and inner[0] <= high:
             right = sum(low <= value <= high for value in side.seeds)
             return UNSURE, f"seeds disagree: {right} of {len(side.seeds)} meet it{where}", None

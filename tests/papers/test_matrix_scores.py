@@ -76,13 +76,13 @@ def test_a_cell_is_refused_or_not_run():
 
 
 @pytest.mark.parametrize(
-    ("at_range", "state", "learned"), [((0.5, 0.9, 1), "untested", 0.9), ((0.5, 0.93, 1), "tested", 0.93)]
+    ("at_range", "state", "learned"), [((0.5, 0.9, 1), "not learned", 0.9), ((0.5, 0.93, 1), "tested", 0.93)]
 )
 def test_a_cell_is_tested_if_half_of_its_seeds_have_learned_as_in_all_pictures(at_range, state, learned):
     some = [run("copy/rope", seed, at_range=share) for seed, share in enumerate(at_range)]
     (cell,) = scores.cells({"matrix/copy/rope": some}, ()).values()
     assert (cell.state, cell.learned, cell.seeds) == (state, learned, 3)
-    assert np.isnan(cell.reach) == np.isnan(cell.span[0]) == (state == "untested")
+    assert np.isnan(cell.reach) == np.isnan(cell.span[0]) == (state == "not learned")
 
 
 def test_a_cell_has_the_median_and_the_span_of_its_seeds_and_says_that_one_was_retried():
@@ -108,7 +108,7 @@ def test_the_table_of_cells_says_what_was_found_and_what_it_took():
          "", "1", "1000", "2000000", ""),
         ("copy", "plain", "not run", "0", *[""] * 13),
         ("parity", "hint", "refused", "0", *[""] * 13),
-        ("parity", "rope", "untested", "1", "0.8", "", "", "", "", "1", "1", "1", "", "1", "1000", "700128", ""),
+        ("parity", "rope", "not learned", "1", "0.8", "", "", "", "", "1", "1", "1", "", "1", "1000", "700128", ""),
     ]  # fmt: skip
     assert table.splitlines()[0] == (
         "task,trick,state,seeds,at_longest_trained,reach,least_reach,largest_reach,reach_in_count,beyond,least_beyond,"
