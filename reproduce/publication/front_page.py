@@ -91,7 +91,8 @@ def _places(found: Comparison) -> str:
     places = " ".join(line.value.place for line in found.lines if line.compared)
     told = []
     for kind in ("Table", "Figure"):
-        *some, last = sorted(set(re.findall(rf"{kind}s? ([\d.]*\d)", places)), key=float) or [""]
+        lists = re.findall(rf"{kind}s? ((?:[\d.]*\d(?:, | and )?)+)", places)
+        *some, last = sorted(set(re.findall(r"[\d.]*\d", " ".join(lists))), key=float) or [""]
         told += [f"{kind}s {', '.join(some)} and {last}" if some else f"{kind} {last}"] * bool(last)
     return ", ".join(told)
 

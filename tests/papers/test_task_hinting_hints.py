@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from papers.task_hinting.profiles import SIZES
 from reproduce.store.locations import stores
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +25,18 @@ def test_without_hints_models_sort_further_and_the_text_says_how_far():
         without, hinted = shares("fig3.6/none", length, 1), shares("fig3.6/successor", length, 1)
         assert len(without) == len(hinted) == 5 and without[0] > hinted[-1]
         assert f"{span(without)} % of" in TEXT and span(hinted) in TEXT
+
+
+def test_depth_helps_and_the_text_says_how_much():
+    deeper = [shares(f"fig3.3/depth-{depth}", 50) for depth in (4, 8, 12)]
+    two = shares("fig3.2/1m", 50)
+    for less, more in zip((two, *deeper), deeper, strict=False):
+        assert less[-1] < more[0]
+    assert all(f"{span(some)} %" in TEXT for some in (two, *deeper))
+    assert f"twelve layers sort {span(shares('fig3.3/depth-12', 100))} %" in TEXT
+    smaller, far = ([share for size in SIZES for share in shares(f"fig3.2/{size}", length)] for length in (50, 100))
+    assert len(smaller) == 20 and f"{span(sorted(smaller))} % of 50 numbers" in TEXT
+    assert set(far) == {0.0}
 
 
 def test_counting_costs_more_than_the_successor():

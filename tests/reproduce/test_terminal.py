@@ -31,7 +31,7 @@ def test_a_comparison_is_two_screens_and_has_every_value_when_asked(paper, monke
         assert main(["compare", paper, *words]) == 0
         lines = capsys.readouterr().out.splitlines()
         for line in beside:
-            name = line.value.experiments[0].partition("/")[2]
+            name = line.name.partition(" ")[0]
             assert any(shown.startswith(f"{name} ") and f" {line.value.printed} " in shown for shown in lines)
         assert words or len(lines) <= 52
 
