@@ -124,7 +124,7 @@ def test_the_least_favourable_experiment_stands_beside_a_value(line, relation, p
         one = line(*TWO, relation=relation, published=published, experiments=names)
         assert (one.ours, one.points, one.trained) == (expected, expected - published, 3)
         assert one.seeds == pytest.approx(each) and one.compared
-        assert one.of == (LEFT if each is LOW else RIGHT).name and one.name.endswith(" of 2")
+        assert one.of == (LEFT if each is LOW else RIGHT).name and one.name.endswith(" (furthest of 2)")
 
 
 @pytest.mark.parametrize(
