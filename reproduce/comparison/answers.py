@@ -240,14 +240,13 @@ def _judged(
     """Return the answer of one comparison, the reason and the probability that decided."""
     level = part.check == "level"
     fewest = 1 if by_hand else FEWEST_OF_A_LEVEL if level else FEWEST
-    answer = _level(part, [side for side in left if len(side.seeds) >= fewest], share) if level else (HOLDS, "", None)
-    if answer[0] != HOLDS:  # whatever further trainings of the others give
-        return answer
-    for side in (*left, *right):
-        if len(side.seeds) < fewest:
-            return UNSURE, _too_few(side, fewest), None
+    lacking = [side for side in (*left, *right) if len(side.seeds) < fewest]
     if level:
-        return answer
+        answer = _level(part, [side for side in left if side not in lacking], share)
+        if answer[0] != HOLDS or not lacking:  # a missed level waits for no further trainings of the others
+            return answer
+    if lacking:
+        return UNSURE, _too_few(lacking[0], fewest), None
     if part.check == "trend":
         p = trend([side.seeds for side in left])
         falls = trend([side.seeds for side in reversed(left)])

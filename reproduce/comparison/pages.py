@@ -62,7 +62,7 @@ mark. statements.csv has `after_runs` of all.
 def page(found: Comparison) -> str:
     """Return comparison.md."""
     title = CATALOGUE.paper(found.paper).title
-    parts = [f"# {title}: published and measured", told(found)]
+    parts = [f"# {title}: published and measured", score_of(found)]
     if found.answers:
         reasons = [f"- *{one.statement.id}*, {one.word}: {one.reason}." for one in found.answers if one.reason]
         parts += ["## Main statements", statements_table(found.answers), "\n".join(reasons)]
@@ -78,7 +78,7 @@ def page(found: Comparison) -> str:
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
-def told(found: Comparison) -> str:
+def score_of(found: Comparison) -> str:
     """Return how many published values are met, and how many of those beyond the trained range that are not near 0."""
     beyond = hard(found.lines)
     if not found.score.compared:

@@ -7,8 +7,7 @@ import json
 from collections.abc import Callable
 
 from lengen.results.records import Run
-from reproduce.comparison.pages import told as score_of
-from reproduce.comparison.pages import values_table
+from reproduce.comparison.pages import score_of, values_table
 from reproduce.comparison.recorded import FAILS, MET
 from reproduce.markdown import table
 from reproduce.publication.facts import Facts
