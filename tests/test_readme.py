@@ -165,7 +165,7 @@ def test_what_it_costs_is_what_a_dry_run_says(profile, given, workers, capsys, m
     told = []
     for paper in CATALOGUE.papers()[:4]:
         assert main(["run", paper, "--profile", profile, "--dry-run", "--jobs", str(workers)]) == 0
-        told.append(re.findall(r"about ([\d.]+ \w+) on", capsys.readouterr().out)[0].split())
+        told.append(re.findall(r"(?:about|at most) ([\d.]+ \w+) on", capsys.readouterr().out)[0].split())
     (line,) = re.findall(rf"^\| {given} \|.*\| (.+) on ", README, re.MULTILINE)
     assert line == f"{', '.join(value for value, _ in told)} {told[0][1]}"
     assert len({unit for _, unit in told}) == 1

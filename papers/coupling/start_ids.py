@@ -1,58 +1,74 @@
-"""Sums of ten operands by length and start id: position coupling tests at start id 1 alone, and trains at all.
+"""Sums by length and start id: position coupling tests at start id 1 alone, and trains at all.
 
-    python -m papers.coupling.start_ids      # measure the stored model, write the table and draw it
+    python -m papers.coupling.start_ids      # measure two stored models, write a table of each, draw the first
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from lengen.plotting.finding import Finding, each, rate_map
 
-FINDING = Finding("sums-by-start-id")
-MODEL = "coupling/fig10/2L2H"
-LENGTHS = (5, 10, 11, 12, 15, 20, 25)
-STARTS = (1, 2, 3, 5, 8, 11, 14, 17, 20, 23, 26, 29)
-TRAINED = 10
-"""Digits of the longest trained operand."""
-COUNT = 10
-"""Operands of each problem, the most that are trained."""
-EXAMPLES = 100
-"""Problems of each length, the same at every start id; those of Figure 10."""
+
+class Model(NamedTuple):
+    """A stored model, and the problems that it is measured on."""
+
+    table: Finding
+    experiment: str
+    trained: int
+    """Digits of the longest trained operand."""
+    count: int
+    """Operands of each problem, the most that are trained."""
+    lengths: tuple[int, ...]
+    starts: tuple[int, ...]
+    """Start ids; those are left out at which a length does not fit."""
+    examples: int
+    """Problems of each length, the same at every start id; those of the figure."""
 
 
-def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
-    """Count the right sums of the stored model, scratchpad included, by operand length and start id of the digits."""
+PUBLISHED = Model(
+    Finding("sums-by-start-id"), "coupling/fig10/2L2H", trained=10, count=10,
+    lengths=(5, 10, 11, 12, 15, 20, 25), starts=(1, 2, 3, 5, 8, 11, 14, 17, 20, 23, 26, 29), examples=100,
+)  # fmt: skip
+SHORTER = Model(
+    Finding("short-sums-by-start-id"), "coupling/fig1/coupling-scratchpad", trained=3, count=3,
+    lengths=tuple(range(1, 10)), starts=tuple(range(1, 13)), examples=200,
+)  # fmt: skip
+
+
+def measure(asked: Model) -> list[dict[str, int]]:
+    """Count the right sums of a stored model, scratchpad included, by operand length and start id of the digits."""
     import torch
 
     import lengen
     from lengen.decoding.decoding import verify
     from lengen.training.threads import few_threads
 
-    model = lengen.load(MODEL)
+    model = lengen.load(asked.experiment)
     (largest, _) = model.spec.data.position_ids.sizes
     rows = []
-    for length in each(LENGTHS, "digits:"):
-        batch = model.data.writer.write(model.data.test(length, COUNT, examples))
+    for length in each(asked.lengths, "digits:"):
+        batch = model.data.writer.write(model.data.test(length, asked.count, asked.examples))
         digits = batch.ids[0].clone()  # as in testing, at start id 1
-        for start in (start for start in STARTS if start <= largest - int(digits.max()) + 1):
+        for start in (start for start in asked.starts if start <= largest - int(digits.max()) + 1):
             batch.ids[0] = digits + (start - 1) * (digits > 0)
             with torch.no_grad(), few_threads(model.module):
                 correct = int(verify(model.module, batch).correct.sum())
-            rows.append({"length": length, "start": start, "n": examples, "correct": correct})
+            rows.append({"length": length, "start": start, "n": asked.examples, "correct": correct})
     return rows
 
 
 def draw(rows: list[dict[str, int]]) -> Any:
     """Draw exact match in percent as a heat map of operand length by start id, the trained lengths in red."""
     labels = {"length": "Digits of ten operands", "start": "Start id"}
-    trained = sum(length <= TRAINED for length in LENGTHS)
+    trained = sum(length <= PUBLISHED.trained for length in PUBLISHED.lengths)
     return rate_map(rows, labels, (3.3, 2.4), trained, annot=True, fmt=".0f", cbar=False)
 
 
 def main() -> None:
-    """Measure, write the table, draw the picture."""
-    FINDING.write(measure())
+    """Measure, write the tables, draw the picture."""
+    for model in (PUBLISHED, SHORTER):
+        model.table.write(measure(model))
     says = "Exact match (%) of sums by length and start id: equal in the trained range, unequal beyond it"
-    FINDING.picture(lambda: draw(FINDING.counts()), says)
+    PUBLISHED.table.picture(lambda: draw(PUBLISHED.table.counts()), says)
 
 
 if __name__ == "__main__":

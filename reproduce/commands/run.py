@@ -15,8 +15,9 @@ from reproduce.runs import perform as runner
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, USUAL, narrowed, usual_profile
 from reproduce.runs.display import Display, counter
-from reproduce.runs.estimate import cost, cost_on, in_words, makespan, usable_cores
+from reproduce.runs.estimate import cost_on, in_words, makespan, usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
+from reproduce.runs.run_cost import updates_made
 from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.locations import results_root, stores
 from reproduce.store.provenance import provenance
@@ -92,7 +93,7 @@ def run_command(options: argparse.Namespace) -> int:
                 "start all the same, or choose --profile cpu"
             )
         gpu = False
-    costs = {job: cost_on(job.spec, gpu=gpu) for job in todo}
+    costs = {job: cost_on(job.spec, gpu=gpu, made=_made(job) or 1.0) for job in todo}
     with (
         engines.engine(options, order, bool(todo)) as engine,
         Display(costs, min(engine.workers, len(todo)), len(done)) as display,
@@ -193,31 +194,47 @@ def _has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
+def _made(job: Job) -> float | None:
+    """Return the share of its updates that a job makes, by the committed runs of the same; None if they cannot tell."""
+    held = CATALOGUE.declared_runs(stores()[0], CATALOGUE.select_one(job.experiment), job.profile)
+    return updates_made(job.spec, [] if job.overrides else held)
+
+
+def _about(jobs: Sequence[Job], workers: int, where: str, *, gpu: bool) -> str:
+    """Return the time that jobs take there: an upper bound where trainings stop early and none is committed."""
+    made = [_made(job) for job in jobs]
+    seconds = [cost_on(job.spec, gpu=gpu, made=share or 1.0).total for job, share in zip(jobs, made, strict=True)]
+    return f"{'at most' if None in made else 'about'} {in_words(makespan(seconds, workers))} on {where}"
+
+
 def _on_cores(jobs: Sequence[Job]) -> str:
     """Return the time that jobs of the paper profile would take without a GPU."""
     cores = usable_cores()
-    words = in_words(makespan([cost_on(job.spec, gpu=False).total for job in jobs], cores))
-    return f"about {words} on {cores} core{'s' * (cores > 1)}"
+    return _about(jobs, cores, f"{cores} core{'s' * (cores > 1)}", gpu=False)
 
 
 def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> None:
     """Show the runs to make, the finished ones, those that this profile leaves out, and the time."""
     listed = terminal.table("experiment", ("seed", "right"), "time")
+    gpu = profile == "paper"
     for job in plan.jobs:
-        status = f"finished (v{done[job].version})" if job in done else in_words(cost(job.spec, job.profile).total)
+        if job in done:
+            status = f"finished (v{done[job].version})"
+        else:
+            status = in_words(cost_on(job.spec, gpu=gpu, made=_made(job) or 1.0).total)
         listed.add_row(job.experiment, str(job.seed), status)
     terminal.show(listed)
     for reason in dict.fromkeys(plan.absent.values()):
         names = [name for name, why in plan.absent.items() if why == reason]
         terminal.show(f"no {profile} size: {', '.join(names)} ({reason})")
-    seconds = [cost(job.spec, job.profile).total for job in plan.jobs if job not in done]
-    unit = "GPU" if profile == "paper" else "core"
-    workers = min(workers, max(1, len(seconds)))
+    todo = [job for job in plan.jobs if job not in done]
+    unit = "GPU" if gpu else "core"
+    workers = min(workers, max(1, len(todo)))
     where = f"one {unit}" if workers == 1 else f"{workers} {unit}s"
-    left = f", about {in_words(makespan(seconds, workers))} on {where}" if seconds else ""
-    if seconds and profile == "paper":
-        left += f" ({_on_cores([job for job in plan.jobs if job not in done])})"
-    terminal.tell(f"{len(seconds)} to run, {len(done)} finished{left}")
+    left = f", {_about(todo, workers, where, gpu=gpu)}" if todo else ""
+    if todo and gpu:
+        left += f" ({_on_cores(todo)})"
+    terminal.tell(f"{len(todo)} to run, {len(done)} finished{left}")
 
 
 def _summary(report: Report, store: Store) -> None:

@@ -29,10 +29,11 @@ DETAILS = ("comparison", "outcome", "measured", "p", "seeds left out")
 DAGGER = "†"
 RULES = """\
 **Published beside ours.** A published value stands beside ours only if the specification of our runs has the published
-problems: the same trained range, the same text, tested at the same lengths and counts. How often each training problem
-is drawn, and to how many places all operands are padded, may differ; the deviations tell. *Published setting*: every
-hyper-parameter is the published one. *Published lengths*: a smaller model, or fewer updates. *Shorter problems*: no
-number of the paper is repeated. *No training*: a proof. Ours is the median over all seeds, those that have not learned
+problems: the same trained range, the same text, tested at the same lengths and counts, or at some of them up to the
+same largest (81 of 870 cells of a grid). How often each training problem is drawn, and to how many places all operands
+are padded, may differ; the deviations tell. *Published setting*: every hyper-parameter is the published one. *Published
+lengths*: a smaller model, or fewer updates. *Shorter problems*: no number of the paper is repeated. *No training*: a
+proof. Ours is the median over all seeds, those that have not learned
 their trained range among them; of several experiments it is the least favourable. Where a value is about many lengths
 or counts, ours is the worst of their medians, and *every seed* has each seed's own worst; where it is a mean, that of
 each seed. One printed value has no interval; the points apart are shown instead, 0 on the right side of a printed

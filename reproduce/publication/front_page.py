@@ -67,7 +67,8 @@ def first(found: Sequence[Comparison]) -> str:
     return (
         f"{sentence(found)}\n\n"
         f"![{overview.right(found)}](results/{overview.FILE})\n\n"
-        "*Left: the statements. Right: medians over trainings; published values are hollow.*"
+        "*Left: the statements. Right: medians over trainings; published values are hollow.* "
+        "New: [eight findings](docs/findings.md)."
     )
 
 

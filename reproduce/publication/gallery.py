@@ -72,7 +72,7 @@ def values(lines: Sequence[Line]) -> str:
         names = ", ".join(map(short, line.value.experiments))
         rows.setdefault((names, line.value.place), []).append(_pair(line))
     return table(
-        ["experiment", "where", "length: published, ours (all seeds)"],
+        ["experiment", "where", "length: published, ours (median of all seeds)"],
         ([name, place, "; ".join(pairs)] for (name, place), pairs in rows.items()),
     )
 

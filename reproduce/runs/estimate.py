@@ -55,10 +55,13 @@ def cost(spec: Spec, profile: str) -> Cost:
     return cost_on(spec, gpu=profile == "paper")
 
 
-def cost_on(spec: Spec, *, gpu: bool) -> Cost:
-    """Estimated seconds of one run of ``spec`` on a GPU, or on one core, whatever its profile."""
+def cost_on(spec: Spec, *, gpu: bool, made: float = 1.0) -> Cost:
+    """Estimated seconds of one run of ``spec`` on a GPU, or on one core, whatever its profile.
+
+    ``made`` is the share of its updates that it makes before it stops early.
+    """
     parts = [_cost(part, gpu, rounds_natively()) for part in spec.trainings()]
-    return Cost(sum(part.train for part in parts), parts[-1].measure)
+    return Cost(made * sum(part.train for part in parts), parts[-1].measure)
 
 
 @cache

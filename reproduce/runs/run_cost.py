@@ -1,6 +1,18 @@
 """Cost of a stored run: seconds by the clock of training, of measuring and of everything, and tokens."""
 
+from collections.abc import Sequence
+from statistics import median
+
 from lengen.results.records import Run
+from lengen.settings.spec import Spec
+
+
+def updates_made(spec: Spec, runs: Sequence[Run]) -> float | None:
+    """Share of its updates that a run of this setting makes: all, or the median of ``runs`` if it stops early; None if
+    there are none to tell."""
+    if not spec.train.stop_at:
+        return 1.0
+    return median(run.scalar("steps", spec.train.steps) / spec.train.steps for run in runs) if runs else None
 
 
 def training(run: Run) -> float:

@@ -127,6 +127,20 @@ def test_a_dry_run_runs_nothing(results, capsys):
     assert not results.exists()
 
 
+def test_a_dry_run_of_what_may_stop_early_says_at_most_until_runs_are_committed(results, capsys, monkeypatch):
+    asked = ["run", "toy/fig1/alpha", "--dry-run", "--seeds", "1"]
+    assert main(asked) == 0
+    assert "1 to run, 0 finished, about" in capsys.readouterr().out
+    monkeypatch.setattr("reproduce.commands.run.updates_made", lambda spec, runs: 0.5 if runs else None)
+    assert main(asked) == 0
+    assert "1 to run, 0 finished, at most" in capsys.readouterr().out
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0"]) == 0
+    assert main(["promote", "toy/fig1/alpha", "--seeds", "0"]) == 0
+    capsys.readouterr()
+    assert main(asked) == 0
+    assert "1 to run, 0 finished, about" in capsys.readouterr().out
+
+
 def test_a_run_of_what_is_missing_leaves_out_what_is_committed(results, capsys):
     assert main(["run", "toy/fig1/alpha", "--seeds", "0..1"]) == 0
     assert main(["promote", "toy/fig1/alpha", "--seeds", "0"]) == 0

@@ -10,6 +10,7 @@ from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
 from reproduce.store.reference import Reference
+from tests.reproduce.fakes import spec_with
 from tests.reproduce.made import experiment, run
 
 A = experiment("p/f/a")
@@ -34,6 +35,14 @@ def made(**info):
 )
 def test_the_whole_is_no_less_than_its_parts(info, seconds):
     assert run_cost.whole(made(**info)) == seconds
+
+
+def test_a_training_that_stops_early_makes_as_many_updates_as_its_like_did():
+    whole, stops = spec_with(steps=100), spec_with(steps=100, stop_at=1.0)
+    runs = [made(scalars={"steps": steps}) for steps in (40, 100, 60)]
+    assert run_cost.updates_made(whole, runs) == 1.0
+    assert run_cost.updates_made(stops, runs) == 0.6
+    assert run_cost.updates_made(stops, []) is None, "nothing tells when it stops"
 
 
 def test_trainings_that_were_tried_and_left_took_seconds_and_gave_the_model_no_tokens():
