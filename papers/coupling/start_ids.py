@@ -15,7 +15,7 @@ class Model(NamedTuple):
     experiment: str
     trained: int
     """Digits of the longest trained operand."""
-    count: int
+    operands: int
     """Operands of each problem, the most that are trained."""
     lengths: tuple[int, ...]
     starts: tuple[int, ...]
@@ -25,11 +25,11 @@ class Model(NamedTuple):
 
 
 PUBLISHED = Model(
-    Finding("sums-by-start-id"), "coupling/fig10/2L2H", trained=10, count=10,
+    Finding("sums-by-start-id"), "coupling/fig10/2L2H", trained=10, operands=10,
     lengths=(5, 10, 11, 12, 15, 20, 25), starts=(1, 2, 3, 5, 8, 11, 14, 17, 20, 23, 26, 29), examples=100,
 )  # fmt: skip
 SHORTER = Model(
-    Finding("short-sums-by-start-id"), "coupling/fig1/coupling-scratchpad", trained=3, count=3,
+    Finding("short-sums-by-start-id"), "coupling/fig1/coupling-scratchpad", trained=3, operands=3,
     lengths=tuple(range(1, 10)), starts=tuple(range(1, 13)), examples=200,
 )  # fmt: skip
 
@@ -46,7 +46,7 @@ def measure(asked: Model) -> list[dict[str, int]]:
     (largest, _) = model.spec.data.position_ids.sizes
     rows = []
     for length in each(asked.lengths, "digits:"):
-        batch = model.data.writer.write(model.data.test(length, asked.count, asked.examples))
+        batch = model.data.writer.write(model.data.test(length, asked.operands, asked.examples))
         digits = batch.ids[0].clone()  # as in testing, at start id 1
         for start in (start for start in asked.starts if start <= largest - int(digits.max()) + 1):
             batch.ids[0] = digits + (start - 1) * (digits > 0)

@@ -31,7 +31,7 @@ def test_beyond_the_range_a_length_of_the_published_sums_is_lost_at_one_start_id
 def test_start_id_1_has_the_counts_of_the_figure(model):
     paper, figure, variant = model.experiment.split("/")
     with (SCORES / paper / figure / "scores.csv").open(encoding="utf-8") as file:
-        wanted = {"variant": variant, "profile": "night", "seed": "0", "count": str(model.count)}
+        wanted = {"variant": variant, "profile": "night", "seed": "0", "count": str(model.operands)}
         stored = {
             int(row["length"]): (int(row["n"]), int(row["correct"]))
             for row in csv.DictReader(file)
