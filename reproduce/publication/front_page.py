@@ -88,14 +88,14 @@ def seen(found: Comparison) -> str:
 
 
 def _places(found: Comparison) -> str:
-    """Return the tables and figures whose values stand beside ours: ``Tables 1 and 3, Figure 4.5``."""
-    places = " ".join(line.value.place for line in found.lines if line.compared)
-    told = []
+    """Return the tables and figures whose values stand beside ours: ``Tables 1 and 3, Figure 4.5, text``."""
+    each = [line.value.place for line in found.lines if line.compared]
+    places, told = " ".join(each), []
     for kind in ("Table", "Figure"):
         lists = re.findall(rf"{kind}s? ((?:[\d.]*\d(?:, | and )?)+)", places)
         *some, last = sorted(set(re.findall(r"[\d.]*\d", " ".join(lists))), key=float) or [""]
         told += [f"{kind}s {', '.join(some)} and {last}" if some else f"{kind} {last}"] * bool(last)
-    return ", ".join(told)
+    return ", ".join([*told, *["text"] * any(not re.search("Table|Figure", place) for place in each)])
 
 
 def _shares(one: Answer) -> str:
