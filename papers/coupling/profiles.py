@@ -172,6 +172,21 @@ AT_LENGTHS = ByProfile(
 """The published problem at night, S_A(10, 10), tested in 81 of the 870 published cells."""
 
 
+PRODUCTS_AT_LENGTHS = ByProfile(
+    night={
+        "data": {"task": PAPER_MULTIPLICATION.data.task, "position_ids": PAPER_MULTIPLICATION.data.position_ids},
+        "model.layers": 2,
+        "train.steps": 8000,
+        "test": {
+            "lengths": (1, 5, 10, 11, 12, 15, 20, 25, 30),
+            "counts": (1, 5, 10, 11, 12, 15, 20, 25, 30),
+            "examples": 100,
+        },
+    }
+)
+"""The same for products, S_M(10, 10), tested in 81 of the 900 published cells."""
+
+
 def longer_for_one_layer(spec: Spec) -> Changes:
     """Twice the updates for one layer on endless data of the published problem, which it learns more slowly."""
     endless = spec.data.task == PAPER_ADDITION.data.task and not spec.data.examples
