@@ -19,8 +19,9 @@ from reproduce.runs.estimate import cost_on, in_words, makespan, usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
 from reproduce.runs.run_cost import updates_made
 from reproduce.store.atomic_files import one_line, readable
-from reproduce.store.locations import results_root, stores
+from reproduce.store.locations import reference_root, results_root, stores
 from reproduce.store.provenance import provenance
+from reproduce.store.reference import Reference
 from reproduce.store.store import Store
 
 ONE_SEED = (
@@ -93,7 +94,7 @@ def run_command(options: argparse.Namespace) -> int:
                 "start all the same, or choose --profile cpu"
             )
         gpu = False
-    costs = {job: cost_on(job.spec, gpu=gpu, made=_made(job) or 1.0) for job in todo}
+    costs = {job: cost_on(job.spec, gpu=gpu, made=share or 1.0) for job, share in _made(todo).items()}
     with (
         engines.engine(options, order, bool(todo)) as engine,
         Display(costs, min(engine.workers, len(todo)), len(done)) as display,
@@ -194,17 +195,21 @@ def _has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def _made(job: Job) -> float | None:
-    """Return the share of its updates that a job makes, by the committed runs of the same; None if they cannot tell."""
-    held = CATALOGUE.declared_runs(stores()[0], CATALOGUE.select_one(job.experiment), job.profile)
-    return updates_made(job.spec, [] if job.overrides else held)
+def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
+    """Share of its updates that each job makes, by the committed runs of the same; None if they cannot tell."""
+    committed, held = Reference(reference_root()), dict[tuple[str, str], list[Run]]()
+    for job in jobs:
+        key = job.experiment, job.profile
+        if job.spec.train.stop_at and not job.overrides and key not in held:
+            held[key] = CATALOGUE.declared_runs(committed, CATALOGUE.select_one(job.experiment), job.profile)
+    return {job: updates_made(job.spec, held.get((job.experiment, job.profile), [])) for job in jobs}
 
 
 def _about(jobs: Sequence[Job], workers: int, where: str, *, gpu: bool) -> str:
     """Return the time that jobs take there: an upper bound where trainings stop early and none is committed."""
-    made = [_made(job) for job in jobs]
-    seconds = [cost_on(job.spec, gpu=gpu, made=share or 1.0).total for job, share in zip(jobs, made, strict=True)]
-    return f"{'at most' if None in made else 'about'} {in_words(makespan(seconds, workers))} on {where}"
+    made = _made(jobs)
+    seconds = [cost_on(job.spec, gpu=gpu, made=made[job] or 1.0).total for job in jobs]
+    return f"{'at most' if None in made.values() else 'about'} {in_words(makespan(seconds, workers))} on {where}"
 
 
 def _on_cores(jobs: Sequence[Job]) -> str:
@@ -216,12 +221,12 @@ def _on_cores(jobs: Sequence[Job]) -> str:
 def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> None:
     """Show the runs to make, the finished ones, those that this profile leaves out, and the time."""
     listed = terminal.table("experiment", ("seed", "right"), "time")
-    gpu = profile == "paper"
+    gpu, made = profile == "paper", _made(plan.jobs)
     for job in plan.jobs:
         if job in done:
             status = f"finished (v{done[job].version})"
         else:
-            status = in_words(cost_on(job.spec, gpu=gpu, made=_made(job) or 1.0).total)
+            status = in_words(cost_on(job.spec, gpu=gpu, made=made[job] or 1.0).total)
         listed.add_row(job.experiment, str(job.seed), status)
     terminal.show(listed)
     for reason in dict.fromkeys(plan.absent.values()):

@@ -52,7 +52,7 @@ def _rest(found: Sequence[Comparison]) -> str:
     few = sum(line.trained < FEWEST_OF_A_LEVEL for line in compared)
     told_apart = [answer for one in found for answer in one.answers if answer.word != UNSURE]
     late = sum(answer.younger for answer in told_apart)
-    told = [f"{few} values rest on one or two trainings"] * bool(few)
+    told = [f"{few} value{'s rest' if few > 1 else ' rests'} on one or two trainings"] * bool(few)
     told += [f"{late} of the {len(told_apart)} decided were worded after some runs"] * bool(late)
     return f"{'; '.join(told)}." if told else ""
 
