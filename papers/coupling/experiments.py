@@ -191,10 +191,10 @@ FIG16_21 = tuple(
 # ------------------------------------------------------------------ Figure 9: multiplication, six methods
 
 
-def _fig9(pad: str, name: str) -> dict[str, Spec]:
+def _fig9(pad: str, name: str, *layers: Layer) -> dict[str, Spec]:
     updates = PRODUCT_UPDATES.get((name, pad == "scratchpad"), MOST_PRODUCT_UPDATES)
     bases = by_method(MULTIPLICATION, name, pad == "scratchpad")
-    return with_smoke(at_profiles(bases, ByProfile(night={"train.steps": updates})))
+    return with_smoke(at_profiles(bases, ByProfile(night={"train.steps": updates}), *layers))
 
 
 FIG9 = row(
@@ -207,7 +207,7 @@ FIG9 = row(
 FIG9_PUBLISHED = row(
     "fig9-10x10", "Figure 9, Section 5.3", axes=(axis("method", {"coupling": LABELS["coupling"]}),),
     says="coupling: generalises in both operands", seeds=4, night=HEADLINE, skip={"cpu": {"long": "*"}},
-    make=lambda name: with_smoke(at_profiles(by_method(MULTIPLICATION, name, True), PRODUCTS_AT_LENGTHS)),
+    make=lambda name: _fig9("scratchpad", name, PRODUCTS_AT_LENGTHS),
 )  # fmt: skip
 
 # ------------------------------------------------------------------ Figures 10-12: architecture

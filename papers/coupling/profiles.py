@@ -157,13 +157,15 @@ MOST_PRODUCT_UPDATES = max(PRODUCT_UPDATES.values())
 """Without a scratchpad: what is said to learn nothing has to have as long for it as what learns most slowly."""
 FORMATS = ByProfile(cpu={"model": {"layers": 2}, "train": {"steps": 4000}})
 """The formats of Figures 6, 14 and 15, of which one layer learns some too slowly."""
+TESTED = (1, 5, 10, 11, 12, 15, 20, 25, 30)
+"""Lengths of the published problems that a night tests."""
 AT_LENGTHS = ByProfile(
     night={
         "data": {"task": PAPER_ADDITION.data.task, "position_ids": PAPER_ADDITION.data.position_ids},
         "train": {"steps": 4000, "precision": "32-true"},
         "test": {
-            "lengths": (1, 5, 10, 11, 12, 15, 20, 25, 30),
-            "counts": (2, 5, 10, 11, 12, 15, 20, 25, 30),
+            "lengths": TESTED,
+            "counts": (2, *TESTED[1:]),
             "examples": 100,
             "attention": (),
         },
@@ -177,11 +179,7 @@ PRODUCTS_AT_LENGTHS = ByProfile(
         "data": {"task": PAPER_MULTIPLICATION.data.task, "position_ids": PAPER_MULTIPLICATION.data.position_ids},
         "model.layers": 2,
         "train.steps": 8000,
-        "test": {
-            "lengths": (1, 5, 10, 11, 12, 15, 20, 25, 30),
-            "counts": (1, 5, 10, 11, 12, 15, 20, 25, 30),
-            "examples": 100,
-        },
+        "test": {"lengths": TESTED, "counts": TESTED, "examples": 100},
     }
 )
 """The same for products, S_M(10, 10), tested in 81 of the 900 published cells."""

@@ -86,15 +86,16 @@ def run_command(options: argparse.Namespace) -> int:
             f"{len(left_out)} experiments are extra at the {options.profile} profile and run when named: see list",
             file=sys.stderr,
         )
+    made = _made(todo)
     gpu, on_ray = options.profile == "paper", options.executor == "ray"
     if todo and gpu and (options.without_gpu if on_ray else not _has_gpu()):
         if not options.without_gpu:
             raise PlanError(
-                f"there is no GPU here, which --profile paper is made for; {_on_cores(todo)}: add --without-gpu to "
+                f"there is no GPU here, which --profile paper is made for; {_on_cores(made)}: add --without-gpu to "
                 "start all the same, or choose --profile cpu"
             )
         gpu = False
-    costs = {job: cost_on(job.spec, gpu=gpu, made=share or 1.0) for job, share in _made(todo).items()}
+    costs = {job: cost_on(job.spec, gpu=gpu, made=share or 1.0) for job, share in made.items()}
     with (
         engines.engine(options, order, bool(todo)) as engine,
         Display(costs, min(engine.workers, len(todo)), len(done)) as display,
@@ -205,23 +206,22 @@ def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
     return {job: updates_made(job.spec, held.get((job.experiment, job.profile), [])) for job in jobs}
 
 
-def _about(jobs: Sequence[Job], workers: int, where: str, *, gpu: bool) -> str:
+def _about(made: Mapping[Job, float | None], workers: int, where: str, *, gpu: bool) -> str:
     """Return the time that jobs take there: an upper bound where trainings stop early and none is committed."""
-    made = _made(jobs)
-    seconds = [cost_on(job.spec, gpu=gpu, made=made[job] or 1.0).total for job in jobs]
+    seconds = [cost_on(job.spec, gpu=gpu, made=share or 1.0).total for job, share in made.items()]
     return f"{'at most' if None in made.values() else 'about'} {in_words(makespan(seconds, workers))} on {where}"
 
 
-def _on_cores(jobs: Sequence[Job]) -> str:
+def _on_cores(made: Mapping[Job, float | None]) -> str:
     """Return the time that jobs of the paper profile would take without a GPU."""
     cores = usable_cores()
-    return _about(jobs, cores, f"{cores} core{'s' * (cores > 1)}", gpu=False)
+    return _about(made, cores, f"{cores} core{'s' * (cores > 1)}", gpu=False)
 
 
 def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> None:
     """Show the runs to make, the finished ones, those that this profile leaves out, and the time."""
     listed = terminal.table("experiment", ("seed", "right"), "time")
-    gpu, made = profile == "paper", _made(plan.jobs)
+    gpu, made = profile == "paper", _made([job for job in plan.jobs if job not in done])
     for job in plan.jobs:
         if job in done:
             status = f"finished (v{done[job].version})"
@@ -232,14 +232,13 @@ def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> No
     for reason in dict.fromkeys(plan.absent.values()):
         names = [name for name, why in plan.absent.items() if why == reason]
         terminal.show(f"no {profile} size: {', '.join(names)} ({reason})")
-    todo = [job for job in plan.jobs if job not in done]
     unit = "GPU" if gpu else "core"
-    workers = min(workers, max(1, len(todo)))
+    workers = min(workers, max(1, len(made)))
     where = f"one {unit}" if workers == 1 else f"{workers} {unit}s"
-    left = f", {_about(todo, workers, where, gpu=gpu)}" if todo else ""
-    if todo and gpu:
-        left += f" ({_on_cores(todo)})"
-    terminal.tell(f"{len(todo)} to run, {len(done)} finished{left}")
+    left = f", {_about(made, workers, where, gpu=gpu)}" if made else ""
+    if made and gpu:
+        left += f" ({_on_cores(made)})"
+    terminal.tell(f"{len(made)} to run, {len(done)} finished{left}")
 
 
 def _summary(report: Report, store: Store) -> None:

@@ -38,8 +38,8 @@ def test_start_id_1_has_the_counts_of_the_figure(model):
             if wanted.items() <= row.items() and row["mode"] == "teacher_forced"
         }
     ours = {row["length"]: (row["n"], row["correct"]) for row in model.table.counts() if row["start"] == 1}
-    assert set(ours) & set(stored) and max(ours) in stored
-    assert all(stored[length] == ours[length] for length in set(ours) & set(stored))
+    assert set(ours) - set(stored) == ({8} if model is SHORTER else set()), "the figure does not test eight digits"
+    assert all(stored[length] == counts for length, counts in ours.items() if length in stored)
 
 
 def test_the_stored_model_gives_the_same_differences():
