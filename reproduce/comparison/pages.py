@@ -32,12 +32,12 @@ RULES = """\
 problems: the same trained range, the same text, tested at the same lengths and counts, or at some of them up to the
 same largest (81 of 870 cells of a grid). How often each training problem is drawn, and to how many places all operands
 are padded, may differ; the deviations tell. *Published setting*: every hyper-parameter is the published one. *Published
-lengths*: a smaller model, or fewer updates. *Shorter problems*: no number of the paper is repeated. *No training*: a
-proof. Ours is the median over all seeds, those that have not learned
-their trained range among them; of several experiments it is the least favourable. Where a value is about many lengths
-or counts, ours is the worst of their medians, and *every seed* has each seed's own worst; where it is a mean, that of
-each seed. One printed value has no interval; the points apart are shown instead, 0 on the right side of a printed
-bound.
+lengths*: a smaller model, fewer examples, or fewer updates. *Shorter problems*: no number of the paper is repeated. *No
+training*: a proof. *Problems of this suite*: a study of our own. Ours is the median over all seeds,
+those that have not learned their trained range among them; of several experiments it is the least favourable. Where a
+value is about many lengths or counts, ours is the worst of their medians, and *every seed* has each seed's own worst;
+where it is a mean, that of each seed. One printed value has no interval; the points apart are shown instead, 0 on the
+right side of a printed bound.
 
 **Statements.** Each is answered *holds*, *does not hold*, *cannot tell* with the reason, or, for a proof, *holds once
 repaired*. All its comparisons have to hold. Two trainings are compared by an exact permutation test over seeds, 2.5 %
@@ -45,10 +45,9 @@ each way, with four seeds or more a side; an ordered statement by Jonckheere's t
 equal if one such test puts their difference above -5 points and another below 5. A level holds if all seeds meet it;
 with eight seeds or more the smallest and the largest may miss it. Those seeds span an interval of the median of 90 % or
 more with five seeds, 87.5 % with four and 75 % with three. A length counts as solved from 90 % on; next to nothing is
-at most 5 %. A seed has learned its trained range if the interval of its exact match at the longest trained length, or
-with the most trained operands, reaches 95 %, whatever it has at shorter ones; one that has not is left out of both
-sides, and said. Two sides whose
-medians are both below 1 %, or both above 99 %, cannot be told apart.
+at most 5 %. A seed has learned its trained range if the 95 % interval (Wilson's) of its exact match at the longest
+trained length, or with the most trained operands, reaches 95 %, whatever it has at shorter ones; one that has not is
+left out of both sides, and said. Two sides whose medians are both below 1 %, or both above 99 %, cannot be told apart.
 
 A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size* (of the
 model, its data, its updates). Where a paper says that a method fails, a small model that fails too reads *holds*. Only

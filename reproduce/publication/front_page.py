@@ -11,6 +11,7 @@ from reproduce.comparison.answers import FEWEST_OF_A_LEVEL, NOT_SEEN, Answer, Fi
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROOF, SHORTER
 from reproduce.comparison.lines import hard
+from reproduce.comparison.pages import score_of
 from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE, WORDS
 from reproduce.markdown import table
 from reproduce.output import overview
@@ -176,8 +177,9 @@ def _plural(word: str, count: int) -> str:
 
 
 def answer(found: Comparison) -> str:
-    """Return the main statements with their answers, a line each."""
-    return "\n".join(f"- **{one.word}**: {one.statement.words}{_because(one)}" for one in found.answers)
+    """Return the main statements with their answers, a line each, and how many published values are met."""
+    told = "\n".join(f"- **{one.word}**: {one.statement.words}{_because(one)}" for one in found.answers)
+    return f"{told}\n\n{score_of(found)}".strip()
 
 
 def _because(one: Answer) -> str:
