@@ -4,9 +4,11 @@ A folder of a run has its weights as safetensors, ``config.json`` with the whole
 and a card with its results. `lengen.load` reads it; its position ids and format are code of this package.
 """
 
+import copy
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,10 @@ def hf(model: Any, tokenizer: Any, *, at_once: int = 50, longest: int = 0) -> Ca
     """
     if not hasattr(model, "generate"):
         raise HuggingFaceError(f"{type(model).__name__} has no generate(): expected a causal language model")
+    for name, value, least in (("at_once", at_once, 1), ("longest", longest, 0)):
+        if not isinstance(value, Integral) or value < least:
+            raise HuggingFaceError(f"{name}={value!r}: expected a whole number from {least} on")
+    tokenizer = copy.copy(tokenizer)  # that of the caller keeps its sides
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token

@@ -121,9 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.enable()
     try:
         row = next(row for row in COMMANDS if row.name == options.command)
-        code = max(_answer(row, chosen) for chosen in _one_by_one(options))
-        sys.stdout.flush()
-        return code
+        codes = [_answer(row, chosen) for chosen in _one_by_one(options)]
+        if sys.stdout is not None:  # closed by the shell
+            sys.stdout.flush()
+        return 1 if 1 in codes else max(codes)
     except (Interrupted, KeyboardInterrupt) as stop:
         number = stop.number if isinstance(stop, Interrupted) else signal.SIGINT
         print(f"interrupted{_goes_on(options)}", file=sys.stderr)

@@ -20,10 +20,11 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Options; operands and further selectors may stand behind options, too, where argparse leaves them over."""
         options, rest = self.parse_known_args(args, namespace)
-        if rest and not any(word.startswith("-") for word in rest):
+        if rest and not any(word.startswith("-") and word != "-" for word in rest):
             if hasattr(options, "operands"):
                 options.operands, rest = [*options.operands, *rest], []
-            elif getattr(options, "several", False) and options.selector:
+            elif getattr(options, "several", False) and options.selector and not any(map(str.isdecimal, rest)):
+                # a number belongs to the option before it
                 options.selector, rest = " ".join([options.selector, *rest]), []
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")

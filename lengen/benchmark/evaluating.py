@@ -30,9 +30,13 @@ def evaluate(
         problems: Problems of one's own, as `lengen.benchmark.read_line` reads them.
         units_first: Digits of numbers stand least significant first in the answers.
     """
-    size = task_of(task).papers if size is None and problems is None else size
-    asked = frozen(task, size) if problems is None else list(problems)
+    known = task_of(task)
+    if problems is not None and size is not None:
+        raise TaskError(f"size={size}: problems of one's own are asked; leave it out")
+    asked = frozen(task, known.papers if size is None else size) if problems is None else list(problems)
     check_problems(asked)
+    if other := {problem.task for problem in asked} - {known.name}:
+        raise TaskError(f"task={task!r}: the problems are of {', '.join(sorted(other))}; name their task")
     said = predictions(answerer(answer, task, asked), asked)
     return score(asked, said, units_first=units_first)
 

@@ -1,9 +1,12 @@
 """Any network over characters as a function that answers prompts: token ids in, logits out, the likeliest written."""
 
 from collections.abc import Callable
+from numbers import Integral
 
 import torch
 from torch import nn
+
+from lengen.models.answering import answering
 
 
 class SymbolError(ValueError):
@@ -23,7 +26,7 @@ def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0
     """
     if not isinstance(module, nn.Module) or not isinstance(symbols, str):
         raise SymbolError("letters: expected a torch module and the characters of its token ids as one text")
-    if not isinstance(longest, int) or longest < 0:
+    if not isinstance(longest, Integral) or longest < 0:
         raise SymbolError(f"longest={longest!r}: expected a whole number from 0 on")
     ids = {symbol: place for place, symbol in enumerate(symbols)}
     if end not in ids:
@@ -33,16 +36,12 @@ def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0
         raise SymbolError(f"symbols '{symbols}' hold '{twice}' more than once: expected another character for every id")
 
     def answer(prompts: list[str]) -> list[str]:
-        modes = {part: part.training for part in module.modules()}
-        module.eval()
-        try:
+        with answering(module):
             return written(prompts)
-        finally:
-            for part, mode in modes.items():
-                part.training = mode
 
-    @torch.no_grad()
     def written(prompts: list[str]) -> list[str]:
+        if isinstance(prompts, str) or not all(prompts):
+            raise SymbolError(f"prompts={prompts!r:.40}: expected a list of texts, none of them empty")
         texts = [""] * len(prompts)
         device = next((one.device for one in module.parameters()), torch.device("cpu"))
         for size in sorted(set(map(len, prompts))):  # prompts of one length need no padding

@@ -103,8 +103,9 @@ def _checked(problem: Problem, answer: str, task: Task) -> Problem:
 def _of_json(text: str) -> Problem:
     try:
         values = json.loads(text)
-        return msgspec.convert([values[name] for name in Problem._fields if name in values], Problem)
-    except (ValueError, TypeError, RecursionError, msgspec.ValidationError):
+        given = [values[name] for name in Problem._fields[:-1]]  # a problem need not say of which split it is
+        return msgspec.convert([*given, values.get("split", "test")], Problem)
+    except (ValueError, TypeError, KeyError, RecursionError, msgspec.ValidationError):
         raise TaskError(
             f"'{text[:60]}' is not a problem of the benchmark: expected JSON with id, task, prompt and answer (texts), "
             "length and count (numbers) and operands (a list of texts)"

@@ -105,7 +105,7 @@ def check_problems(problems: Sequence[object]) -> None:
 
 
 def score(
-    problems: Sequence[Problem], predictions: Iterable[Row] | Mapping[str, str], *, units_first: bool = False
+    problems: Iterable[Problem], predictions: Iterable[Row] | Mapping[str, str], *, units_first: bool = False
 ) -> Grid:
     """Counts of one seed's predictions in every cell of the problems.
 
@@ -117,6 +117,7 @@ def score(
         predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
     elif isinstance(predictions, str) or not isinstance(predictions, Iterable):
         raise PredictionError(f"{predictions!r:.40} are no predictions; expected dictionaries with id and prediction")
+    problems = list(problems) if isinstance(problems, Iterable) else problems
     check_problems(problems)
     given = by_id(predictions)
     check_given(list(given.values()))

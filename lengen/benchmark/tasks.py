@@ -93,6 +93,9 @@ class Task:
         wanted = len(operands) if any_number else 1 + bool(self.second or self.fixed)
         if not operands or len(operands) != wanted or not all(one.isascii() and one.isdigit() for one in operands):
             raise TaskError(f"'{text}' is no problem of {self.name}; expected one such as {EXAMPLES[self.name]}")
+        bits = self.symbols == 2 and set(operands[0]) - {"0", "1"}
+        if bits or (self.fixed and len(operands[1].lstrip("0")) > self.fixed):
+            raise TaskError(f"'{text[:60]}' is no problem of {self.name}; expected one such as {EXAMPLES[self.name]}")
         if (longest := max(map(len, operands))) > LONGEST:
             raise TaskError(f"'{text[:60]}': an operand has {longest} digits; expected at most {LONGEST}")
         if self.numbers:

@@ -53,12 +53,15 @@ class AccuracyGrid(Measurement):
     ) -> None:
         super().__init__()
         self.cells = cells(lengths, counts)
-        self.grid = Grid(("length", "count") if len(counts) > 1 else ("length",))
+        several = len({count for _, count in self.cells}) > 1
+        self.grid = Grid(("length", "count") if several else ("length",))
         self.examples = whole("examples", examples)
         self.free_running = free_running
         self.sampled = whole("sampled", sampled, least=0)
         if folder is not None and Path(folder).is_file():
             raise OperandError(f"folder={str(folder)!r:.80}: it is a file; expected a folder")
+        if folder is not None:
+            Path(folder).mkdir(parents=True, exist_ok=True)
         self.partial = None if folder is None else Path(folder) / PARTIAL
         self._unkept, self._of = 0.0, ""
 

@@ -9,14 +9,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
+from lightning import LightningModule, Trainer
 from torch import Tensor
 
 from lengen.callbacks.measurement import Measurement, Report
 from lengen.data.batch import Batch
+from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.digits.problems import OperandError, whole
 from lengen.digits.problems import cells as checked
 from lengen.models import Transformer
+from lengen.part import SettingError
 from lengen.results.progress import Progress
 from lengen.results.records import AttentionMap, ExampleMap, KeyCount, in_steps
 
@@ -59,6 +62,15 @@ class AttentionMaps(Measurement):
     @property
     def reads_attention(self) -> bool:
         return bool(self.cells)
+
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Refuse cells that have no problems, or no room, and two texts, before anything is trained."""
+        super().setup(trainer, pl_module, stage)
+        data = data_of(trainer)
+        if self.cells and data.writer.split:
+            raise SettingError("AttentionMaps: expected a decoder alone, whose text is one sequence, not two texts")
+        for length, count in self.cells:
+            data.check_cells((length,), (count,), self.examples)
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         self.map, self.key_counts = None, []

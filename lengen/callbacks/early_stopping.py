@@ -6,6 +6,7 @@ from lightning import Callback, LightningModule, Trainer
 from lightning.pytorch.trainer.states import TrainerFn
 
 from lengen.callbacks.metrics_logger import VALIDATION
+from lengen.digits.problems import whole
 
 
 class StopWhenGood(Callback):
@@ -18,12 +19,14 @@ class StopWhenGood(Callback):
 
     def __init__(self, at: float, patience: int, monitor: str = VALIDATION) -> None:
         self.at = at
-        self.patience = patience
+        self.patience = whole("patience", patience)
         self.monitor = monitor
         self.in_a_row = 0
         """Newest evaluations that were good, without a break."""
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.ckpt_path is None:  # of another training
+            self.in_a_row = 0
         self._stop(trainer)
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:

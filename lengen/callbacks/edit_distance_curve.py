@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lightning import LightningModule, Trainer
+from lightning import Callback, LightningModule, Trainer
 
 from lengen.callbacks.accuracy_grid import AccuracyGrid, cell_name
 from lengen.callbacks.measurement import Measurement, Report
@@ -31,7 +31,8 @@ class EditDistanceCurve(Measurement):
         count: The second axis.
         examples: Examples per length.
         scored: An `AccuracyGrid` of the same Trainer, before this callback: then its counts at ``count`` are used,
-            because both come from one pass, and ``lengths`` and ``examples`` have no say.
+            because both come from one pass, and ``lengths`` and ``examples`` have no say, nor has ``count`` if the
+            grid has one alone.
     """
 
     def __init__(
@@ -40,7 +41,8 @@ class EditDistanceCurve(Measurement):
         super().__init__()
         self.scored = scored
         self.alone = AccuracyGrid(lengths, (count,), examples)
-        self.count = count
+        counts = {each for _, each in scored.cells} if scored is not None else {count}
+        self.count = counts.pop() if len(counts) == 1 else count
         self.curve: dict[int, float] = {}
 
     def logged(self) -> dict[str, float]:
@@ -65,11 +67,23 @@ class EditDistanceCurve(Measurement):
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Refuse lengths that have no problems, or no room, before anything is trained."""
         super().setup(trainer, pl_module, stage)
-        if self.scored is None:
+        if self.scored is not None:
+            self._check(self.scored, trainer.callbacks)  # type: ignore[attr-defined]
+        else:
             try:
                 self.alone.setup(trainer, pl_module, stage)
             except (OperandError, SettingError) as error:
                 raise type(error)(f"EditDistanceCurve(count={self.count}): {error}") from None
+
+    def _check(self, scored: AccuracyGrid, callbacks: Sequence[Callback]) -> None:
+        """Raise `OperandError` for a grid that has not counted the edits of this curve when they are read."""
+        before = callbacks[: callbacks.index(self)]
+        counts = {count for _, count in scored.cells}
+        if scored not in before or not scored.free_running or self.count not in counts:
+            raise OperandError(
+                f"EditDistanceCurve(count={self.count}): scored= has to be an AccuracyGrid with free_running=True that "
+                "tests this count and stands before the curve among the callbacks of the Trainer"
+            )
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         if self.scored is None:

@@ -85,6 +85,7 @@ class LearningCurves(Callback):
         self.count = count
         self.examples = examples
         self._batches: dict[int, Batch] = {}
+        self._of: TaskData | None = None
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         for name, value in self.points(model_of(pl_module), data_of(trainer)):
@@ -92,6 +93,8 @@ class LearningCurves(Callback):
 
     def points(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
         """Name and value of every curve at the present state of a model."""
+        if data is not self._of:
+            self._of, self._batches = data, {}
         for length in self.lengths:
             if length not in self._batches:
                 self._batches[length] = data.writer.write(data.test(length, self.count, self.examples))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import cast
 
 import numpy as np
-import torch
 from lightning import Callback, LightningModule, Trainer
 from torch import nn
 
@@ -14,6 +13,7 @@ from lengen.callbacks.training_loss import TrainingLoss, silent
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
+from lengen.models.answering import answering
 from lengen.models.foreign import Foreign, Predicting
 from lengen.results.progress import Progress
 
@@ -68,10 +68,10 @@ class Measurement(Callback, ABC):
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._measure(trainer, pl_module)
 
-    @torch.no_grad()
     def _measure(self, trainer: Trainer, pl_module: LightningModule) -> None:
         watched = [callback.report for callback in trainer.callbacks if isinstance(callback, TrainingLoss)]  # type: ignore[attr-defined]
-        self.measure(model_of(pl_module).eval(), data_of(trainer), watched[0] if watched else silent)
+        with answering(pl_module):
+            self.measure(model_of(pl_module), data_of(trainer), watched[0] if watched else silent)
         for logger in trainer.loggers:
             if not isinstance(logger, MetricsLogger) and (numbers := self.logged()):  # its folder has the counts
                 logger.log_metrics(numbers, step=trainer.global_step)

@@ -36,7 +36,7 @@ def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], 
     task = data.spec.data.task
     if task.SIGNS.operator != "+" or task.counts != (2,) or getattr(task, "subtasks", False):
         raise SettingError(f"data.task: {task.name}: expected a task that adds two numbers")
-    grid = Grid(("first", "second"))
+    grid, lengths = Grid(("first", "second")), list(lengths)
     for first, second in cells(lengths, lengths):
         asked = problems(first, second, whole("examples", examples), len(task.symbols))
         for mode, counts in score_cell(model, data.writer, asked, free_running=False).items():

@@ -8,6 +8,7 @@ from typing import Any
 from lightning import Callback, LightningModule, Trainer
 
 from lengen.callbacks.metrics_logger import LEARNING_RATE, TRAIN_LOSS, VALIDATION
+from lengen.digits.problems import whole
 from lengen.results.divergence import diverged, usable
 from lengen.results.progress import Progress
 
@@ -62,7 +63,7 @@ class TrainingLoss(Callback):
         hints: Sequence[str] = (),
         checkpoint: Path | None = None,
     ) -> None:
-        self.every = every
+        self.every = whole("every", every)
         self.report = report
         self.names = loss_names(hints)
         self.checkpoint = checkpoint

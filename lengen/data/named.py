@@ -5,6 +5,7 @@ A name is that of a field, as ``--set`` takes it without the sections before it:
 
 import json
 import numbers
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -112,7 +113,8 @@ def _as_data(path: str, value: object) -> Any:
 def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:
     """The fields of a task that have no default: its trained lengths."""
     required = [item.name for item in fields_of(kind) if item.required]
-    longest = next((named[name] for name in required if name in named), LONGEST)
+    given = next((named[name] for name in required if name in named), LONGEST)
+    longest = int(given) if str(given).isdecimal() else given  # 3, "3" or a number of NumPy
     return {name: list(range(1, LONGEST + 1)) if name == "lengths" else longest for name in required}
 
 
@@ -136,14 +138,15 @@ def _path(values: dict[str, Any], name: str) -> str:
     return paths[0]
 
 
-def _paths(values: dict[str, Any], sort: Any, at: str) -> Iterator[str]:
+def _paths(values: dict[str, Any], owner: Any, at: str) -> Iterator[str]:
     """Paths of all fields, those of the chosen parts included."""
-    if issubclass(sort, Axis) and not issubclass(sort, Part):
-        sort = kinds(sort)[values["kind"]]
-    for item in fields_of(sort):
+    if issubclass(owner, Axis) and not issubclass(owner, Part):
+        owner = kinds(owner)[values["kind"]]
+    for item in fields_of(owner):
         inner = values.get(item.name)
         if isinstance(inner, dict):
-            yield from _paths(inner, axis_of(item.type) or item.type, f"{at}{item.name}.")
+            sort = next(one for one in (item.type, *typing.get_args(item.type)) if isinstance(one, type))
+            yield from _paths(inner, axis_of(item.type) or sort, f"{at}{item.name}.")
         elif at:
             yield f"{at}{item.name}"
 
@@ -162,13 +165,16 @@ def _with_ids(values: dict[str, Any]) -> None:
     ids["max_position"] = [many] * levels if ids["kind"] == "coupled" else many
     spec = from_dict(values, Spec)
     data = TaskData(spec, 0)
-    task, test = spec.data.task, spec.test
-    batch = data.writer.write(data.test(max(*test.lengths, task.longest), max(*test.counts, task.most), 100))
-    if ids["kind"] == "randomised":
-        ids["max_position"] = batch.tokens.shape[1]
+    longest, most = max(*spec.test.lengths, data.task.longest), max(*spec.test.counts, data.task.most)
+    if ids["kind"] not in ("coupled", "abacus"):  # an id for each token
+        sides = [data.format.layout(shape) for shape in data.format.longest(longest, most)]
+        if data.writer.split:
+            sides = [side for both in sides for side in both.split(data.writer.hands_over)]
+        ids["max_position"] = max(len(side.symbols) for side in sides) - (ids["kind"] == "consecutive")
         return
-    sides = [batch.ids] if batch.source is None else [batch.ids, batch.source.ids]
-    found = [max(int(side[level].max()) for side in sides) for level in range(levels)]
+    batch = data.writer.write(data.test(longest, most, 100))
+    read = [batch.ids] if batch.source is None else [batch.ids, batch.source.ids]
+    found = [max(int(one[level].max()) for one in read) for level in range(levels)]
     ids["max_position"] = found if ids["kind"] == "coupled" else found[0]
     if ids["kind"] == "abacus":
         ids.setdefault("max_offset", found[0])

@@ -30,7 +30,7 @@ def write_alone(model: Foreign, writer: Writer, problems: Problems, choose: Choo
     for place in range(size):
         at = start + place
         end = int(at.max()) + 1
-        so_far = Batch(tokens[:, :end], ids[:, :, :end], ~prompt[:, :end])
+        so_far = Batch(tokens[:, :end], ids[:, :, :end], ~prompt[:, :end], batch.source, batch.output)
         logits, left = model.predict(so_far.to(model.device)).cpu(), ~done
         newest = torch.full_like(start, PAD)
         newest[left] = choose(logits[rows[left], at[left] - 1], rows[left], torch.full_like(start, place)[left])

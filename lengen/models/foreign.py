@@ -49,8 +49,3 @@ class Foreign:
     def device(self) -> torch.device:
         """Device of the network."""
         return next((one.device for one in self.module.parameters()), torch.device("cpu"))
-
-    def eval(self) -> "Foreign":
-        """Stop dropping anything."""
-        self.module.eval()
-        return self

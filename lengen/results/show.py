@@ -49,7 +49,10 @@ class ShownGrid:
     def accuracy(
         self, length: int | None = None, count: int | None = None, *, mode: str | None = None, metric: str = "correct"
     ) -> float:
-        """Return exact match, or another count per example, over all cells of a length and a count; nan if none."""
+        """Return exact match, or another count per example, over all cells of a length and a count; nan if none.
+
+        A grid of lengths alone, a curve, has no second axis: ``count`` says nothing there.
+        """
         wanted = [value for value in (length, count)][: len(self.axes)]
         cells = [
             modes[mode or self.mode]

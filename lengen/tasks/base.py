@@ -15,7 +15,7 @@ from lengen.digits.problems import OperandError, Problems
 from lengen.digits.randomness import generator as stream
 from lengen.digits.randomness import mix
 from lengen.part import Axis, SettingError
-from lengen.tasks.rows import ANSWER, OPERANDS, Rows
+from lengen.tasks.rows import ANSWER, OPERANDS, Row, Rows
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -185,7 +185,7 @@ class Task(Axis):
             *operands, answer = (one.strip() for one in query.split(","))
         problem = self.parse(operands)
         (true,), said = self.text(problem), answer.strip().replace(",", " ")
-        if self.ROWS.numbers and not self.LAST_DIGIT:
+        if self.ROWS.numbers and self.ROWS.answer is not Row.SEQUENCE and not self.LAST_DIGIT:
             said = said.lstrip("0") or said[:1]
         if said != true:
             raise OperandError(f"the answer is {true}, not {said}" if said else "it has no answer; expected 12+34=46")

@@ -95,9 +95,9 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
         return asked(sequences, lengths, sequences.gather(1, place)[:, 0])
 
     def parse(self, operands: list[str]) -> Problems:
-        if len(operands) < 2 or operands[-1] not in operands[:-1]:
+        *sequence, one = (number(text, self.alphabet) for text in operands or ("",))
+        if one not in sequence:
             raise OperandError("successor takes a sequence and then one of its numbers again, as in 5 3 1 4 2 4")
-        *sequence, one = (number(text, self.alphabet) for text in operands)
         return asked(torch.tensor([sequence]), torch.tensor([len(sequence)]), torch.tensor([one]))
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:

@@ -18,7 +18,7 @@ from lengen.data.batch import Batch, TrainBatch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import verify, write
-from lengen.digits.problems import Problems
+from lengen.digits.problems import Problems, whole
 from lengen.digits.randomness import generator
 from lengen.metrics.counted import ExactMatch
 from lengen.models.foreign import Predicting, logits_of
@@ -60,7 +60,7 @@ class SequenceModule(LightningModule):
     def __init__(self, spec: Spec | dict[str, Any], model: nn.Module | None = None, seed: int = 0) -> None:
         super().__init__()
         self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
-        self.seed = seed
+        self.seed = seed = whole("seed", seed, least=0)
         self.model: Any = build_model(self.spec, seed) if model is None else model
         if not isinstance(self.model, Predicting):
             raise TypeError(

@@ -2,6 +2,8 @@
 
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from lightning import Callback
@@ -12,8 +14,9 @@ from lengen.data.named import setting
 from lengen.part import SettingError
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
+from lengen.training.kernels import ChosenKernels
 from lengen.training.module import SequenceModule
-from lengen.training.run import build_trainer
+from lengen.training.run import build_trainer, check_bias
 
 
 def train(
@@ -37,9 +40,13 @@ def train(
     if not isinstance(several, Sequence) or not all(isinstance(one, Callback) for one in several):
         raise SettingError(f"callbacks={callbacks!r:.60}: expected a Callback of Lightning, or a list of them")
     spec = setting(task, **named)
+    check_bias(spec)
     module = SequenceModule(spec, seed=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="lightning")
-        stop = StopWhenGood(spec.train.stop_at, spec.train.patience)
-        build_trainer(spec, [stop, *several], progress=progress).fit(module, ArithmeticData(spec, seed))
+        if not any(isinstance(one, StopWhenGood) for one in several):
+            several = [StopWhenGood(spec.train.stop_at, spec.train.patience), *several]
+        with TemporaryDirectory() as folder:
+            kernels = ChosenKernels(Path(folder))
+            build_trainer(spec, [kernels, *several], progress=progress).fit(module, ArithmeticData(spec, seed))
     return module.eval()

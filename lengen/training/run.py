@@ -91,12 +91,8 @@ def execute(
     """
     data = ArithmeticData(spec, seed)
     data.data.check_all()
-    bias = spec.model.attention_bias
-    if prepare is None and bias is not None and bias.SET:
-        raise SettingError(
-            f"model.architecture.attention_bias={bias.kind}: nothing sets this bias before the training of this "
-            f"setting, and unset it closes nothing; choose an experiment that calibrates it"
-        )
+    if prepare is None:
+        check_bias(spec)
     module = SequenceModule(spec, model_for(data.data, seed), seed)
     if prepare is not None:
         prepare(module.model)
@@ -107,10 +103,21 @@ def execute(
     trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
     train(trainer, module, data, folder / CHECKPOINT)
     save_model(module.model, str(folder / WEIGHTS))
+    (folder / WEIGHTS).chmod(0o644)  # safetensors lets its owner alone read them
     scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
     return measured.outcome(
         {**costs(spec, trainer, module.model, clock, threads), **chosen(kernels), "scalars": scalars}
     )
+
+
+def check_bias(spec: Spec) -> None:
+    """Raise `SettingError` for a bias that has to be set before the training, where nothing sets it."""
+    bias = spec.model.attention_bias
+    if bias is not None and bias.SET:
+        raise SettingError(
+            f"model.architecture.attention_bias={bias.kind}: nothing sets this bias before the training of this "
+            f"setting, and unset it closes nothing; choose an experiment that calibrates it"
+        )
 
 
 def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:

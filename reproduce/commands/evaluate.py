@@ -149,7 +149,8 @@ def evaluate_command(options: argparse.Namespace) -> int:
     grid = benchmark.score(asked, rows, units_first=options.units_first)
     if head is not None:
         files = benchmark.write_submission(Path(options.submission), head, rows)
-        print("\n".join(map(readable, files)) + "\n")
+        if not options.json:
+            print("\n".join(map(readable, files)) + "\n")
     return _tell(options, {seed: grid}, size, stored)
 
 

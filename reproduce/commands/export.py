@@ -86,6 +86,8 @@ def _lines(options: argparse.Namespace) -> Problems:
         if options.steps:
             raise ExportError("--steps is of training: add --split train, or leave it out")
         return lines.tests(data, itertools.product(test.lengths, test.counts), options.examples or test.examples, name)
+    if options.steps and options.steps.stop > data.spec.train.steps:
+        raise ExportError(f"--steps: {name} trains {data.spec.train.steps:,} steps; the last is one less")
     if options.examples:
         raise ExportError("--examples is of tests here: for training name optimizer steps, as --steps 0..99 does")
     return lines.training(data, options.steps or range(data.spec.train.steps), name)

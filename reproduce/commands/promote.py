@@ -35,7 +35,10 @@ def promote_command(options: argparse.Namespace) -> int:
     if options.source is not None:
         local = _local(Path(options.source))
     profiles = (options.profile,) if options.profile else CHECKED
-    runs = list(_of_seeds(list(_declared(options.selector, profiles, local)), options.seeds, local))
+    declared = list(_declared(options.selector, profiles, local))
+    runs = list(_of_seeds(declared, options.seeds, local))
+    if declared and not runs:
+        raise StoreError(f"{readable(local.path)} has finished runs of {options.selector}, but of no seed to promote")
     if not runs:
         size = f" --profile {options.profile}" if options.profile else ""
         raise StoreError(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from lengen.paper.experiment import Experiment
 from reproduce.comparison.recorded import Recorded, recorded
+from reproduce.habits import usual
 from reproduce.output import listing, terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores
@@ -176,4 +177,4 @@ def bench_command(options: argparse.Namespace) -> int:
     """Measure speed; the options are those of `reproduce.bench`."""
     from reproduce.bench import __main__ as bench
 
-    return bench.main(options.arguments[1:])
+    return bench.main(usual(options.arguments)[1:])

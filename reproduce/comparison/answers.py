@@ -96,7 +96,7 @@ class Answer:
 
     @property
     def distance(self) -> str:
-        """Distance of the farthest part from the paper, or of the part that does not hold; empty if nothing was run."""
+        """Distance of the farthest part from the paper, or of the part that does not hold; empty if one was not run."""
         return farthest(finding.distance for finding in (self.deciding if self.word == FAILS else self.findings))
 
     @property
@@ -267,6 +267,7 @@ def _too_few(side: Side, fewest: int) -> str:
 def _level(part: Part, sides: Sequence[Side], share: bool) -> tuple[str, str, None]:
     low = -math.inf if part.least is None else part.least
     high = math.inf if part.most is None else part.most
+    missed = []
     for side in sides:
         inner = of_median(side.seeds)
         if low <= inner[0] and inner[-1] <= high:
@@ -274,11 +275,12 @@ def _level(part: Part, sides: Sequence[Side], share: bool) -> tuple[str, str, No
         where = f" ({short(side.experiment)})" if len(part.left) > 1 else ""
         if inner[-1] >= low and inner[0] <= high:
             right = sum(low <= value <= high for value in side.seeds)
-            return UNSURE, f"seeds disagree: {right} of {len(side.seeds)} meet it{where}", None
-        if part.any_size:
-            return FAILS, f"{_expected(part, share)}{where}", None
-        return UNSURE, f"{NOT_SEEN}{where}", None
-    return HOLDS, "", None
+            missed.append((UNSURE, f"seeds disagree: {right} of {len(side.seeds)} meet it{where}"))
+        elif part.any_size:
+            missed.append((FAILS, f"{_expected(part, share)}{where}"))
+        else:
+            missed.append((UNSURE, f"{NOT_SEEN}{where}"))
+    return (*min(missed, key=lambda one: one[0] != FAILS, default=(HOLDS, "")), None)
 
 
 def _expected(part: Part, share: bool) -> str:

@@ -45,8 +45,8 @@ class Comparison:
     @property
     def measured(self) -> bool:
         """True if any run is behind it."""
-        told = [*(one.distance for one in self.answers), *(one.distance for one in self.details)]
-        return any(line.trained for line in self.lines) or any(told)
+        found = [finding for one in self.answers for finding in (*one.findings, *one.details)]
+        return any(line.trained for line in self.lines) or any(one.distance for one in (*found, *self.details))
 
     def of(self, experiments: Iterable[Experiment], statement: str = "") -> "Comparison":
         """Return what rests on one of these experiments; of the statements the one with this id, if one is named."""

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 LEGEND = (
-    "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU); has run: of its "
-    "experiments those with a finished run. Values and statements: as the committed tables have them. "
+    "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU), with all updates of "
+    "trainings that may stop early (--dry-run knows when); has run: of its experiments those with a finished run. "
+    "Values and statements: as the committed tables have them. "
     "compare PAPER --all shows all of them, list PAPER its figures, list PAPER/FIGURE their variants."
 )
 

@@ -6,6 +6,7 @@ never older than anything it shows; a figure of which that cannot be said has no
 ``<root>/local/drawn.json``, which git ignores; without that file everything is drawn.
 """
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -18,7 +19,7 @@ from pathlib import Path
 from lengen.paper.experiment import Figure
 from lengen.results.records import Run
 from reproduce import PROGRAM
-from reproduce.store.atomic_files import write_bytes
+from reproduce.store.atomic_files import StoreError, write_bytes
 from reproduce.store.provenance import code_digest
 
 LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
@@ -76,7 +77,8 @@ class Drawn:
         """Write the notes where they are not those on the disk."""
         content = (json.dumps(self._notes, indent=0, sort_keys=True) + "\n").encode()
         if self._notes and not (self._path.is_file() and self._path.read_bytes() == content):
-            write_bytes(self._path, content)
+            with contextlib.suppress(StoreError):  # in a checkout that cannot be written all is drawn again
+                write_bytes(self._path, content)
 
     def _name(self, path: Path) -> str:
         # committed pictures may lie in another folder than the local results

@@ -45,7 +45,7 @@ def check_place(option: str, path: str | None) -> None:
 
 def existing(path: Path) -> Path:
     """Return a path, or the nearest folder above it that exists."""
-    while not path.exists():
+    while not os.path.exists(path):  # which says no, too, where a folder may not be entered
         path = path.parent
     return path
 

@@ -213,7 +213,8 @@ def test_only_the_newest_evaluations_count(values, stops):
 
 def at_evaluation(logged):
     state = SimpleNamespace(fn=TrainerFn.FITTING)
-    return SimpleNamespace(should_stop=False, sanity_checking=False, callback_metrics=logged, state=state)
+    known = {"sanity_checking": False, "ckpt_path": "last.ckpt"}
+    return SimpleNamespace(should_stop=False, callback_metrics=logged, state=state, **known)
 
 
 def test_a_value_that_nothing_logs_cannot_end_a_training():

@@ -120,6 +120,12 @@ def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median(
     assert compared(*both, left=(LEFT.name, RIGHT.name), least=90).word == UNSURE
 
 
+def test_the_worst_side_of_a_level_decides_in_whatever_order():
+    both = [*seeds(LEFT, 0.01, 0.09, 0.02), *seeds(RIGHT, 0.5, 0.6, 0.7)]
+    for left in ((LEFT.name, RIGHT.name), (RIGHT.name, LEFT.name)):
+        assert compared(*both, left=left, most=5, any_size=True).word == FAILS
+
+
 def test_the_interval_of_a_median_is_that_of_the_binomial():
     assert of_median([3, 1, 2]) == [1, 2, 3] and of_median(range(8)) == [1, 2, 3, 4, 5, 6]
 

@@ -27,7 +27,7 @@ from reproduce.comparison.statements import statements
 from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.perform import Job
-from reproduce.store.atomic_files import readable
+from reproduce.store.atomic_files import existing, readable
 from reproduce.store.reference import Reference
 from reproduce.store.store import Store
 from tests.reproduce.fakes import FailsForSeedOne, install_toy, spec_with
@@ -77,6 +77,8 @@ def refused(capsys, *arguments):
         (["run", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
         (["run", "toy", "--seeds", "3..1"], "counts down"),
         (["run", "toy", "--jobs", "0"], "expected a whole number from 1"),
+        (["run", "toy", "--jobs", "1", "2"], "unrecognized arguments: 2"),
+        (["run", "toy", "--seeds=0", "2"], "unrecognized arguments: 2"),
         (["run", "toy", "--set", "model.nosuch=3"], "no field 'nosuch'"),
         (["run", "toy", "--set", "train.steps=abc"], "expected int, got str"),
         (["run", "toy/fig3"], "has no cpu profile (needs a GPU)"),
@@ -217,7 +219,7 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
     capsys.readouterr()
     assert main(["promote", "toy", "--seeds", "1..2"]) == 2
-    assert "has no finished run of toy" in capsys.readouterr().err
+    assert "has finished runs of toy, but of no seed to promote" in capsys.readouterr().err
     assert main(["promote", "toy", "--weights", "--seeds", "0..2"]) == 0
     shown = capsys.readouterr()
     assert shown.out.split()[0] == "toy/fig1/alpha"
@@ -430,6 +432,30 @@ def test_matplotlib_has_a_folder_where_the_home_folder_cannot_be_written(monkeyp
     chosen = os.environ.get("MPLCONFIGDIR")
     monkeypatch.delenv("MPLCONFIGDIR", raising=False)
     assert chosen is None if writable else Path(chosen).is_dir() and Path(chosen).parent == tmp_path
+
+
+def test_a_home_folder_that_may_not_be_entered_is_no_error(monkeypatch):
+    def refuses(path):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuses)
+    assert existing(CHECKOUT / "none" / "at all") == CHECKOUT
+
+
+def test_output_that_the_shell_has_closed_is_no_error(monkeypatch, results):
+    (results / "local").mkdir(parents=True)
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["show", "toy"]) == 0
+
+
+def test_help_is_that_of_every_command(capsys):
+    assert main(["help", "bench"]) == 0 and "--only" in capsys.readouterr().out
+
+
+def test_a_statement_that_stands_otherwise_outranks_one_that_cannot_be_looked_up(monkeypatch, results):
+    codes = iter([1, 3])
+    monkeypatch.setattr(cli, "_answer", lambda row, options: next(codes))
+    assert main(["show", "toy/fig1", "toy/fig2"]) == 1
 
 
 def test_a_reader_that_goes_away_is_no_error(results):

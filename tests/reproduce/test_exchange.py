@@ -127,6 +127,7 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     assert "add --split train" in capsys.readouterr().err
     train = ["export", name, *size, "--split", "train", "--format", "txt", "--out", "out", "--steps"]
     assert main([*train, "3..1"]) == 2 and "counts down" in capsys.readouterr().err
+    assert main([*train, "99999998..99999999"]) == 2 and "the last is one less" in capsys.readouterr().err
     assert main([*train, "0..1"]) == 0
     written = next((here / "out").glob("*.txt")).read_text().splitlines()
     assert len(written) == 2 * CATALOGUE.select_one(name).specs["smoke"].train.batch

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from lengen.metrics.learned import at_edge, has_learned, shares
+from lengen.metrics.learned import at_edge, most_have_learned, shares
 from lengen.metrics.measures import exact_at_longest, trained
 from lengen.paper.experiment import PROFILES, Experiment
 from lengen.results.records import Run
@@ -79,11 +79,11 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]],
 
 
 def _state(some: Sequence[Run]) -> str:
-    """Return whether any seed has learned its range, as in the pictures; empty for weights set by hand and where no
+    """Return whether most seeds have learned its range, as in the pictures; empty for weights set by hand and where no
     trained cell was tested."""
     if some[0].constructed or math.isnan(median(map(at_edge, some))):
         return ""
-    return LEARNED_IT if any(map(has_learned, some)) else NOT_LEARNED
+    return LEARNED_IT if most_have_learned(some) else NOT_LEARNED
 
 
 def _took(some: Sequence[Run], tokens: Tokens) -> tuple[str, str, str]:
