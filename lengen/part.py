@@ -251,6 +251,11 @@ def field_type(sort: type, name: str) -> Any:
     return typing.get_type_hints(sort)[name]
 
 
+def class_of(declared: Any) -> Any:
+    """The class of a field that holds a section or a part, or none."""
+    return next(one for one in (declared, *typing.get_args(declared)) if isinstance(one, type))
+
+
 def axis_of(declared: Any) -> type[Axis] | None:
     """The axis of a field that holds a part (or none), else None."""
     for candidate in (declared, *typing.get_args(declared)):

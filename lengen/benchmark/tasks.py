@@ -91,10 +91,9 @@ class Task:
         operands = tuple(one.strip() for one in operands)
         any_number = self.second == "operands" or self.name == "sorting"
         wanted = len(operands) if any_number else 1 + bool(self.second or self.fixed)
-        if not operands or len(operands) != wanted or not all(one.isascii() and one.isdigit() for one in operands):
-            raise TaskError(f"'{text}' is no problem of {self.name}; expected one such as {EXAMPLES[self.name]}")
-        bits = self.symbols == 2 and set(operands[0]) - {"0", "1"}
-        if bits or (self.fixed and len(operands[1].lstrip("0")) > self.fixed):
+        numerals = "01" if self.symbols == 2 else "0123456789"
+        right = operands and len(operands) == wanted and all(one and set(one) <= set(numerals) for one in operands)
+        if not right or (self.fixed and len(operands[1].lstrip("0")) > self.fixed):
             raise TaskError(f"'{text[:60]}' is no problem of {self.name}; expected one such as {EXAMPLES[self.name]}")
         if (longest := max(map(len, operands))) > LONGEST:
             raise TaskError(f"'{text[:60]}': an operand has {longest} digits; expected at most {LONGEST}")

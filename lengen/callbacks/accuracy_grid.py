@@ -58,11 +58,12 @@ class AccuracyGrid(Measurement):
         self.examples = whole("examples", examples)
         self.free_running = free_running
         self.sampled = whole("sampled", sampled, least=0)
-        if folder is not None and Path(folder).is_file():
-            raise OperandError(f"folder={str(folder)!r:.80}: it is a file; expected a folder")
+        self.partial = None
         if folder is not None:
+            if Path(folder).is_file():
+                raise OperandError(f"folder={str(folder)!r:.80}: it is a file; expected a folder")
             Path(folder).mkdir(parents=True, exist_ok=True)
-        self.partial = None if folder is None else Path(folder) / PARTIAL
+            self.partial = Path(folder) / PARTIAL
         self._unkept, self._of = 0.0, ""
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:

@@ -5,13 +5,12 @@ A name is that of a field, as ``--set`` takes it without the sections before it:
 
 import json
 import numbers
-import typing
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from lengen.part import Axis, Part, SettingError, a_class, axis_of, build, fields_of, kinds, nearest, plain
+from lengen.part import Axis, Part, SettingError, a_class, build, class_of, fields_of, kinds, nearest, plain
 from lengen.settings.changes import assign
 from lengen.settings.spec import Spec, check, from_dict
 from lengen.tasks.base import Task
@@ -145,8 +144,7 @@ def _paths(values: dict[str, Any], owner: Any, at: str) -> Iterator[str]:
     for item in fields_of(owner):
         inner = values.get(item.name)
         if isinstance(inner, dict):
-            sort = next(one for one in (item.type, *typing.get_args(item.type)) if isinstance(one, type))
-            yield from _paths(inner, axis_of(item.type) or sort, f"{at}{item.name}.")
+            yield from _paths(inner, class_of(item.type), f"{at}{item.name}.")
         elif at:
             yield f"{at}{item.name}"
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lengen.part import Axis, Part, SettingError, axis_of, cut, field_type, fields_of, kinds, nearest
+from lengen.part import Axis, Part, SettingError, axis_of, class_of, cut, field_type, fields_of, kinds, nearest
 from lengen.tasks.base import Task
 
 Setting = TypeVar("Setting", bound=msgspec.Struct)
@@ -100,7 +100,7 @@ def assign(values: dict[str, Any], sort: type, assignment: str) -> None:
         inner = holder.get(step)  # absent: at its default, in a part that was just chosen by its kind
         if not isinstance(inner, dict):
             raise SettingError(f"--set {path}: {place} is {json.dumps(inner)} and has no fields")
-        sort, holder = next(item for item in (declared, *typing.get_args(declared)) if isinstance(item, type)), inner
+        sort, holder = class_of(declared), inner
     declared = _declared(sort, holder, last, place, path)
     holder[last] = _parsed(f"--set {path}", text, declared, holder.get(last), values)
 

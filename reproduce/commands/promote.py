@@ -36,15 +36,15 @@ def promote_command(options: argparse.Namespace) -> int:
         local = _local(Path(options.source))
     profiles = (options.profile,) if options.profile else CHECKED
     declared = list(_declared(options.selector, profiles, local))
-    runs = list(_of_seeds(declared, options.seeds, local))
-    if declared and not runs:
-        raise StoreError(f"{readable(local.path)} has finished runs of {options.selector}, but of no seed to promote")
-    if not runs:
+    if not declared:
         size = f" --profile {options.profile}" if options.profile else ""
         raise StoreError(
             f"{readable(local.path)} has no finished run of {options.selector} at profile {' or '.join(profiles)}: "
             f"make one with python -m reproduce run {options.selector}{size}"
         )
+    runs = list(_of_seeds(declared, options.seeds, local))
+    if not runs:
+        raise StoreError(f"{readable(local.path)} has finished runs of {options.selector}, but of no seed to promote")
     adopted = reference.adopt(runs, local, options.weights, _say)
     for run in adopted:
         print(f"{run.experiment} {run.profile} seed {run.seed}")
