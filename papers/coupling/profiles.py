@@ -172,6 +172,8 @@ AT_LENGTHS = ByProfile(
     }
 )
 """The published problem at night, S_A(10, 10), tested in 81 of the 870 published cells."""
+ATTEMPT = ByProfile(night={"train.steps": 16_000})
+"""Updates of the one attempt each of NoPE and FIRE on it: four times those that teach it to coupled ids."""
 
 
 PRODUCTS_AT_LENGTHS = ByProfile(
