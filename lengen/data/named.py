@@ -69,7 +69,12 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
 
 def _changed(spec: Spec, named: dict[str, Any]) -> Spec:
     values = spec.to_dict()
-    _set_all(values, named)
+    _set_all(values, dict(sorted(named.items(), key=lambda item: item[0] not in PARTS)))  # parts before their fields
+    ids, before = values["data"]["position_ids"], spec.data.position_ids.kind
+    named_size = bool({"max_position", "data.position_ids.max_position"} & named.keys())
+    if not named_size and (ids["kind"] != before or not ids.get("max_position", 1)):  # other ids, or without a largest
+        ids.pop("max_position", None)
+        _with_ids(values)
     changed = from_dict(values, type(spec))
     check(changed)
     return changed
@@ -126,6 +131,8 @@ def _path(values: dict[str, Any], name: str) -> str:
     """The path of a field by its name; raises `SettingError`."""
     if "." in name:
         return name
+    if name in PARTS:
+        return f"{PARTS[name]}.{name}"
     found = {path: path.rpartition(".")[2] for path in _paths(values, Spec, "")}
     paths = [path for path, last in found.items() if last == name]
     paths = [path for path in paths if path.count(".") == 1] or paths

@@ -24,6 +24,7 @@ from lengen.huggingface import CONFIG, spec_of
 from lengen.inspection import problem
 from lengen.inspection.answers import answers
 from lengen.models import Transformer
+from lengen.models.answering import answering
 from lengen.results.records import Grid
 from lengen.settings.spec import Spec, from_dict
 from lengen.training.build import WeightsError
@@ -57,13 +58,13 @@ Finder = Callable[[str], Found]
 
 
 class Model:
-    """A model with the data of its setting; `module` is the network itself."""
+    """A model with the data of its setting; `module` is the network itself, which answers without dropout."""
 
     def __init__(self, found: Found, module: Transformer | None = None) -> None:
         self.spec, self.weights, self.name = found
         self.data = TaskData(self.spec, seed=0)
         try:
-            self.module = build(self.spec, self.weights) if module is None else module.eval()
+            self.module = build(self.spec, self.weights) if module is None else module
         except WeightsError as error:
             raise LoadError(str(error)) from None
 
@@ -75,33 +76,34 @@ class Model:
 
         ``task`` names an auxiliary task. Raises `OperandError` or `SettingError` for operands it cannot take.
         """
-        return problem.answer(self.data, self.module, operand_texts(operands), task)
+        with answering(self.module):
+            return problem.answer(self.data, self.module, operand_texts(operands), task)
 
     def answers(self, rows: Sequence[Sequence[object]]) -> list[str | None]:
         """Plain answers to problems, each given by its operands; None for one that the model cannot be given.
 
         Raises `OperandError` for what are no lists of operands.
         """
-        return answers(self.data, self.module, problem_texts(rows)).texts
+        with answering(self.module):
+            return answers(self.data, self.module, problem_texts(rows)).texts
 
     def true(self, operands: Sequence[object]) -> str:
         """The true answer to a problem; raises `OperandError` for operands that the task cannot take."""
         task = self.data.task
         return task.text(task.parse(operand_texts(operands)))[0]
 
-    @torch.no_grad()
     def attention(self, operands: Sequence[object]) -> dict[str, np.ndarray]:
         """Softmax weights while it reads one problem and its true response.
 
         "self" (layers, heads, T, T) and, beside an encoder, "cross" (layers, heads, T, S); "target" (T,) and "source"
         (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
         """
-        with few_threads(self.module):
+        with answering(self.module), few_threads(self.module):
             return attention_of(self.module, self.data, operand_texts(operands))
 
     def operand_lengths(self, lengths: Sequence[int], examples: int = 100) -> Grid:
         """Counts by the length of the first and of the second operand (`lengen.callbacks.operand_lengths`)."""
-        with few_threads(self.module, SMALL):
+        with answering(self.module), few_threads(self.module, SMALL):
             return operand_lengths(self.module, self.data, lengths, examples)
 
     def accuracy(self, length: int, count: int | None = None, examples: int = 1000) -> float:
@@ -112,7 +114,7 @@ class Model:
         problems = self.data.test(length, self.spec.data.task.most if count is None else count, examples)
         writer = self.data.writer
         parts = problems.parts(at_once(writer, problems, self.module))
-        with few_threads(self.module, SMALL):
+        with answering(self.module), few_threads(self.module, SMALL):
             correct = [verify(self.module, writer.write(part)).correct for part in parts]
         return float(torch.cat(correct).double().mean())
 

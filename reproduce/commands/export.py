@@ -42,6 +42,8 @@ def export_command(options: argparse.Namespace) -> int:
         raise ExportError("export: expected --out DIR, the folder of the problems, or --hf DIR")
     if options.format == "parquet" and find_spec("pyarrow") is None:
         raise ExportError("--format parquet needs pyarrow: pip install pyarrow, or take --format jsonl")
+    if options.format == "lm-eval" and options.split != "test":
+        raise ExportError("--format lm-eval takes test problems; add --split test")
     folder, name = Path(options.out), options.selector.replace("/", "-")
     lines = _lines(options)
     _own(folder, PROBLEMS)
@@ -130,8 +132,6 @@ def _lm_eval(lines: Problems, folder: Path, name: str) -> list[Path]:
     """A file of problems and a task of the evaluation harness for every length."""
     by: dict[int, list[Mapping[str, Any]]] = {}
     for line in lines:
-        if "prompt" not in line:
-            raise ExportError("--format lm-eval takes test problems; add --split test")
         by.setdefault(max(line["length"], line["count"]), []).append(line)
     ignored = json.dumps(_ignored([line["answer"] for some in by.values() for line in some]))
     written: list[Path] = []

@@ -166,7 +166,11 @@ def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
     figure, _, variant = rest.partition("/")
     if variant:
         raise SelectorError(f"selector '{selector}': a figure is drawn whole; expected paper or paper/figure")
-    drawn = {name: [f.name for f in CATALOGUE.figures(name) if fnmatch.fnmatchcase(f.name, figure)] for name in chosen}
+    names = {name: [item.name for item in CATALOGUE.figures(name)] for name in chosen}
+    drawn = {
+        name: [one for one in known if fnmatch.fnmatchcase(one.casefold(), figure.casefold())]
+        for name, known in names.items()
+    }
     if not any(drawn.values()):
         CATALOGUE.select(f"{paper}/{figure}")  # names the nearest where there is none
         raise SelectorError(f"selector '{selector}': {figure} is not drawn")

@@ -121,7 +121,7 @@ class Catalogue:
         if len(several := selector.split()) > 1:
             names = {item.name for one in several for item in self.select(one)}
             return tuple(item for item in self.experiments() if item.name in names)
-        parts = selector.strip("/").split("/")
+        parts = self.canonical(selector).strip("/").split("/")
         aliases = self.aliases()
         parts[0] = aliases.get(parts[0], parts[0])
         if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._children(parts[:1]), parts[1]):
@@ -169,9 +169,9 @@ class Catalogue:
         for name, paper in self._papers.items():
             if same & {name, f"paper{paper.number}", str(paper.number), paper.arxiv, f"arxiv:{paper.arxiv}"} - {""}:
                 return "/".join([name, *rest])
-        have = [paper for paper in self.papers() if first in self._children([paper])]
+        have = [name for name in self.papers() if same & {figure.casefold() for figure in self._children([name])}]
         if len(have) > 1:
-            several = " or ".join("/".join([paper, first, *rest]) for paper in have)
+            several = " or ".join("/".join([name, first, *rest]) for name in have)
             raise SelectorError(f"selector '{selector}': several papers have {first}: write {several}")
         return "/".join([*have, first, *rest]) if have else selector
 

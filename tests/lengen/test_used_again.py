@@ -11,6 +11,8 @@ from lengen import AccuracyGrid, ArithmeticData, EditDistanceCurve, LearningCurv
 from lengen.benchmark import TaskError
 from lengen.benchmark.problem import read_lines
 from lengen.digits.problems import OperandError
+from lengen.position_ids.consecutive import Consecutive
+from lengen.position_ids.coupled import Coupled
 
 SMALL = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
 ADDITION = lengen.setting("addition", digits=1, dropout=0.5, **SMALL)
@@ -25,6 +27,28 @@ def test_a_network_that_was_measured_trains_on_with_dropout():
     module, data = SequenceModule(ADDITION), ArithmeticData(ADDITION, 0)
     trainer(AccuracyGrid([1], [2], examples=2)).fit(module, data)
     assert all(part.training for part in module.modules())
+
+
+def test_a_module_that_solves_a_problem_keeps_its_mode():
+    module = SequenceModule(ADDITION)
+    answers = [lengen.load(module).solve([1, 2]) for _ in range(3)]
+    assert module.training and answers[0] == answers[1] == answers[2], "half of the parts would be dropped"
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ({"encoding": "rope"}, Consecutive()),
+        ({"encoding": "learned"}, Consecutive(36)),
+        ({"encoding": "learned", "position_ids": "coupled"}, Coupled((12,))),
+        ({"max_position": [20], "position_ids": "coupled"}, Coupled((20,))),
+    ],
+    ids=str,
+)
+def test_a_part_of_a_setting_is_changed_by_its_name_alone(named, expected):
+    changed = lengen.setting(lengen.setting("addition"), **named)
+    assert changed.data.position_ids == expected
+    assert changed.model.encoding.kind == named.get("encoding", "fire")
 
 
 @pytest.mark.parametrize("part", [{"tempered": {}}, {"spaces": {"ratio": 0.5}}], ids=str)

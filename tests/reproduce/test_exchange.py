@@ -101,6 +101,11 @@ def test_the_harness_ignores_what_means_nothing(here, task, answer, same, other)
     assert read(same) == read(answer) != read(other)
 
 
+def test_the_harness_takes_no_training_problems(here, capsys):
+    assert main(["export", "addition", "--split", "train", "--format", "lm-eval", "--out", "out"]) == 2
+    assert "add --split test" in capsys.readouterr().err and not (here / "out").exists()
+
+
 def test_training_lines_of_a_task(here):
     assert main(["export", "addition", "--split", "train", "--examples", "50", "--format", "txt", "--out", "out"]) == 0
     lines = (here / "out/addition-train.txt").read_text().split()

@@ -146,6 +146,11 @@ def test_a_figure_is_found_as_people_call_it(results, capsys, selector):
     assert "alpha" in said(capsys, "list", selector) and "gamma" not in said(capsys, "list", selector)
 
 
+@pytest.mark.parametrize("selector", ["fig1/alpha", "Toy/FIG1/Alpha", "papers/toy/fig1/alpha", "1/fig1/alpha"])
+def test_every_command_reads_a_selector_alike(results, selector):
+    assert CATALOGUE.select_one(selector).name == "toy/fig1/alpha"
+
+
 def test_a_paper_is_found_by_its_identifier():
     for name in CATALOGUE.papers():
         if identifier := CATALOGUE.paper(name).arxiv:
