@@ -342,7 +342,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig1-10x10", "Sums at the published lengths, by method", GRID, _of(FIG10, "2L2H"), FIG1_PUBLISHED,
         titles={"2L2H": "Coupling, 2 layers", "nope": "NoPE, 3 layers", "fire": "FIRE, 3 layers"},
-        caption="Coupling: two heads a layer. NoPE and FIRE: one attempt each, four heads a layer, as many updates.",
+        caption="Coupling: two heads a layer. NoPE and FIRE: one attempt each, four heads, four times the updates.",
     ),
     figure_of(
         "fig3", "Parity by length", CURVES, FIG3, panels="scratchpad", chance=0.5,

@@ -279,7 +279,7 @@ def _level(part: Part, sides: Sequence[Side], share: bool) -> tuple[str, str, No
         elif part.any_size:
             missed.append((FAILS, f"{_expected(part, share)}{where}"))
         else:
-            missed.append((UNSURE, f"{NOT_SEEN}{where}"))
+            missed.append((UNSURE, f"{part.unseen or NOT_SEEN}{where}"))
     return (*min(missed, key=lambda one: one[0] != FAILS, default=(HOLDS, "")), None)
 
 

@@ -15,7 +15,7 @@ from reproduce.runs.catalogue import hash_of
 SETTING = "published setting"
 """Every hyper-parameter is the published one."""
 LENGTHS = "published lengths"
-"""The same text of the problem and the same trained range; a smaller model, fewer updates or fewer examples."""
+"""The same text of the problem and the same trained range; another model, amount of training or hyper-parameter."""
 SHORTER = "shorter problems"
 """Another trained range, or another text of the problem."""
 PROOF = "no training"

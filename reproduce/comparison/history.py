@@ -24,8 +24,8 @@ from reproduce.store.atomic_files import StoreError
 AS_NOW, OTHERWISE, UNKNOWN = "as recorded", "otherwise", "could not be looked up"
 CODES = {AS_NOW: 0, OTHERWISE: 1, UNKNOWN: 3}
 """Exit codes of ``compare --check-history``; 2 is a mistake of the user."""
-ASIDE = {"id", "place", "words", "short", "quote", "remark", "details", "repaired"}
-"""Fields of a statement that decide no answer."""
+ASIDE = {"id", "place", "words", "short", "quote", "remark", "details", "repaired", "unseen"}
+"""Fields of a statement and of its parts that decide no answer."""
 EARLIER = {"threshold": 0.0, "measure": "exact", "mode": "teacher_forced", "region": "outside"}
 """Fields that a ``claim`` of earlier versions had without writing them."""
 EARLIER_ASIDE = {"id", "place", "deviations", "how_read", "headline", "part_of", "remark", "beside", "check"}
@@ -34,7 +34,7 @@ EARLIER_ASIDE = {"id", "place", "deviations", "how_read", "headline", "part_of",
 def digest(statement: Statement) -> str:
     """Return what a statement asks, in 16 hexadecimal digits."""
     row = msgspec.to_builtins(statement)
-    parts = [{k: v for k, v in part.items() if k != "words" and v not in (None, [], "")} for part in row["parts"]]
+    parts = [{k: v for k, v in part.items() if k not in ASIDE and v not in (None, [], "")} for part in row["parts"]]
     return _sum({name: value for name, value in row.items() if name not in ASIDE} | {"parts": parts})
 
 

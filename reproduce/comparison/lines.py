@@ -157,6 +157,6 @@ def _row(line: Line) -> tuple[object, ...]:
     value = line.value
     return (
         value.paper, value.place, " ".join(value.experiments), span(value.lengths), span(value.counts),
-        f"{value.published:g}", number(line.ours), number(line.points), line.distance, line.trained or "",
+        f"{value.published:g}", number(line.ours), number(line.points), line.distance, (line.distance and line.trained) or "",
         value.relation, value.unit, line.profile, line.of, " ".join(map(number, line.seeds)), value.id,
     )  # fmt: skip

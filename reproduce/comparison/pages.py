@@ -32,12 +32,12 @@ RULES = """\
 published problems: the same trained range, the same text, tested at the same lengths and counts, or at some of them
 up to the same largest (81 of 870 cells of a grid). How often each training problem is drawn, and to how many places
 all operands are padded, may differ; the deviations tell. *Published setting*: every hyper-parameter is the
-published one. *Published lengths*: a smaller model, fewer examples, or fewer updates. *Shorter problems*: no number
-of the paper is repeated. *No training*: a proof. *Problems of this suite*: a study of our own. Ours is the median
-over all seeds, those that have not learned their trained range among them; of several experiments it is the least
-favourable. Where a value is about many lengths or counts, ours is the worst of their medians, and *every seed* has
-each seed's own worst; where it is a mean, that of each seed. One printed value has no interval; the points apart
-are shown instead, 0 on the right side of a printed bound.
+published one. *Published lengths*: the model is smaller, and data, updates and other hyper-parameters may differ; the
+deviations tell. *Shorter problems*: no number of the paper is repeated. *No training*: a proof. *Problems of this
+suite*: a study of our own. Ours is the median over all seeds, those that have not learned their trained range among
+them; of several experiments it is the least favourable. Where a value is about many lengths or counts, ours is the
+worst of their medians, and *every seed* has each seed's own worst; where it is a mean, that of each seed. One printed
+value has no interval; the points apart are shown instead, 0 on the right side of a printed bound.
 
 **Statements.** Each is answered *holds*, *does not hold*, *cannot tell* with the reason, or, for a proof, *holds
 once repaired*. All its comparisons have to hold. Two trainings are compared by an exact permutation test over
@@ -51,9 +51,9 @@ reaches 95 %, whatever it has at shorter ones; one that has not is left out of b
 medians are both below 1 %, or both above 99 %, cannot be told apart.
 
 A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size* (of the
-model, its data, its updates). Where a paper says that a method fails, a small model that fails too reads *holds*.
-Only what is true whatever the size may read *does not hold*: a proof, an identity, a small model that does what the
-paper's models do not. Of a level the reason is then the one expected, such as *at most 5 % expected*. *Seeds
+model, its data, its updates), or says what else decides. Where a paper says that a method fails, a small model that
+fails too reads *holds*. Only what is true whatever the size may read *does not hold*: a proof, an identity, a small
+model that does what the paper's models do not. Of a level the reason is then the one expected, such as *at most 5 % expected*. *Seeds
 disagree* if some of those that count meet a level and some do not; *the reverse was measured* if the test holds the
 other way round, and *not significant* if it holds neither way. † marks statements that were written or reworded
 after some of their runs; undecided ones carry no mark. statements.csv has `after_runs` of all.
@@ -207,7 +207,7 @@ def _rows(found: Comparison) -> Iterable[list[object]]:
     paper = CATALOGUE.paper(found.paper)
     for answer in found.answers:
         statement = answer.statement
-        p = max((finding.p for finding in answer.findings if finding.p is not None), default=None)
+        p = max((finding.p for finding in answer.deciding if finding.p is not None), default=None)
         problems = min((finding.problems for finding in answer.findings if finding.problems), default=0)
         yield [
             f"{found.paper}/{statement.id}", found.paper, paper.arxiv, paper.openreview, statement.place,

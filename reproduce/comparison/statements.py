@@ -44,6 +44,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """True whatever the size of the model, so that a small one can refute it."""
     learned: bool = True
     """Only seeds that have learned their trained range count."""
+    unseen: str = ""
+    """The reason of a missed level where something else than size decides, in place of *not seen at this size*."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ STATEMENT: tuple[Field, ...] = (
     ("reason", "string", "why it cannot be told, or what was repaired"),
     ("distance", "string", "published setting or lengths, shorter problems, no training, problems of this suite"),
     ("numbers", "string", "what was measured: medians with all seeds"),
-    ("p", "number", "largest probability of its permutation tests"),
+    ("p", "number", "largest probability of the permutation tests that decided; of the reverse if that was measured"),
     ("seeds", "integer", "fewest trainings on a side"),
     ("problems", "integer", "fewest distinct test problems of a seed"),
     ("after_runs", "boolean", "written or reworded after some of its runs"),

@@ -112,7 +112,7 @@ def _shares(one: Answer) -> str:
     shares = list(dict.fromkeys(span_of(some, "%") for some in sides))
     if found[0].part.region == "trained_length" and len(shares) == 2:
         return f" ({shares[0]} in range, {shares[1]} beyond)"
-    some = f"{len(found)} of {len(one.findings)} parts: " if len(found) < len(one.findings) else ""
+    some = f"{found[0].part.words.partition(',')[0]}: " if len(found) < len(one.findings) else ""
     return f" ({some}{'; '.join(shares)})"
 
 
@@ -183,9 +183,10 @@ def answer(found: Comparison) -> str:
 
 
 def _because(one: Answer) -> str:
-    """Return what was measured if it holds, in brackets, or the reason why nobody can tell."""
+    """Return what was measured, in brackets, after the reason if it does not hold; of what nobody can tell the reason."""
     if one.word == UNSURE:
         return f" ({one.reason.partition(' (')[0]})" if one.reason else ""
     numbers = re.sub(r"\(\w+ trainings: ", "(", one.numbers)
     near = f", {one.distance}" if one.distance else ""
-    return f" ({numbers}{near})" if numbers else ""
+    reason = f"{one.reason}; " if one.word == FAILS and one.reason else ""
+    return f" ({reason}{numbers}{near})" if numbers else ""

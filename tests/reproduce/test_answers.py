@@ -88,6 +88,7 @@ def test_what_a_small_model_does_not_show_is_no_evidence_against_a_paper():
     assert above(NONE, FAR, any_size=True).word == FAILS
     few = seeds(LEFT, 0.1, 0.2, 0.1)
     assert compared(*few, least=90).reason == "not seen at this size"
+    assert compared(*few, least=90, unseen="not seen with our thresholds").reason == "not seen with our thresholds"
     fails = compared(*few, least=90, any_size=True)
     assert (fails.word, fails.reason) == (FAILS, "at least 90 % expected")
 
@@ -223,6 +224,7 @@ def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_th
     assert not answer(monkeypatch, runs).younger
     assert answer(monkeypatch, runs, parts=[ENTRY["parts"][0] | {"least": 80}]).younger, "it asks for less than before"
     assert not answer(monkeypatch, runs, words="Sums", place="Title", quote="").younger
+    assert not answer(monkeypatch, runs, parts=[ENTRY["parts"][0] | {"words": "Sums", "unseen": "other"}]).younger
 
 
 @pytest.mark.parametrize(

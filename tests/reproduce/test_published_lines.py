@@ -135,4 +135,6 @@ def test_what_lacks_a_value_of_ours_is_counted_with_the_time_of_its_published_se
 def test_trained_as_published_and_not_tested_there_is_not_shorter_problems(found):
     at_50 = next(line for line in found if line.value.id == "table3-addition-cyclic-50")
     assert (at_50.ours, at_50.distance, at_50.trained) == (None, "", 5)
+    (row,) = csv.DictReader(io.StringIO(lines.to_csv([at_50])))
+    assert row["ours"] == row["points"] == row["seeds"] == "", "no seed was tested there"
     assert "| its lengths, not this one |" in pages.lacking_table([at_50])
