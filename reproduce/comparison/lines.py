@@ -155,8 +155,9 @@ def to_csv(found: Iterable[Line]) -> str:
 
 def _row(line: Line) -> tuple[object, ...]:
     value = line.value
+    seeds = line.trained or "" if line.distance else ""
     return (
         value.paper, value.place, " ".join(value.experiments), span(value.lengths), span(value.counts),
-        f"{value.published:g}", number(line.ours), number(line.points), line.distance, (line.distance and line.trained) or "",
+        f"{value.published:g}", number(line.ours), number(line.points), line.distance, seeds,
         value.relation, value.unit, line.profile, line.of, " ".join(map(number, line.seeds)), value.id,
     )  # fmt: skip

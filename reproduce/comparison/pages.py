@@ -53,10 +53,10 @@ medians are both below 1 %, or both above 99 %, cannot be told apart.
 A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size* (of the
 model, its data, its updates), or says what else decides. Where a paper says that a method fails, a small model that
 fails too reads *holds*. Only what is true whatever the size may read *does not hold*: a proof, an identity, a small
-model that does what the paper's models do not. Of a level the reason is then the one expected, such as *at most 5 % expected*. *Seeds
-disagree* if some of those that count meet a level and some do not; *the reverse was measured* if the test holds the
-other way round, and *not significant* if it holds neither way. † marks statements that were written or reworded
-after some of their runs; undecided ones carry no mark. statements.csv has `after_runs` of all.
+model that does what the paper's models do not. Of a level the reason is then the one expected, such as *at most 5 %
+expected*. *Seeds disagree* if some of those that count meet a level and some do not; *the reverse was measured* if
+the test holds the other way round, and *not significant* if it holds neither way. † marks statements that were
+written or reworded after some of their runs; undecided ones carry no mark. statements.csv has `after_runs` of all.
 """
 
 

@@ -183,7 +183,7 @@ def answer(found: Comparison) -> str:
 
 
 def _because(one: Answer) -> str:
-    """Return what was measured, in brackets, after the reason if it does not hold; of what nobody can tell the reason."""
+    """Return in brackets what was measured, after the reason if it does not hold; or why nobody can tell."""
     if one.word == UNSURE:
         return f" ({one.reason.partition(' (')[0]})" if one.reason else ""
     numbers = re.sub(r"\(\w+ trainings: ", "(", one.numbers)
