@@ -82,6 +82,12 @@ def test_sinusoids_follow_the_formula(width):
             assert value == pytest.approx(math.cos(angle) if place % 2 else math.sin(angle), abs=1e-5)
 
 
+def test_rotary_literal_values():
+    """One radian for the first pair, 10000 ** -0.5 = 0.01 radian for the second of a four-dimensional head."""
+    turned = Rotary(4).rotate(torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]), torch.tensor([[[1]]]))
+    assert turned.flatten().tolist() == pytest.approx([0.5403023, 0.8414710, -0.0099998, 0.9999500], abs=1e-6)
+
+
 @given(st.integers(0, 999), st.sampled_from([2, 4, 8]))
 def test_rotary_turns_complex_numbers(seed, dim):
     torch.manual_seed(seed)
@@ -92,6 +98,20 @@ def test_rotary_turns_complex_numbers(seed, dim):
         expected = pair * cmath.exp(1j * int(ids[0, b, t]) * 10000 ** (-2 * j / dim))
         found = complex(*turned[b, h, t, 2 * j : 2 * j + 2].tolist())
         assert abs(found - expected) < 1e-4
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 500))
+def test_rotary_scores_depend_on_the_distance_alone(i, j, shift):
+    torch.manual_seed(i * 31 + j)
+    encoding, query, key = Rotary(8).double(), *torch.randn(2, 1, 1, 1, 8).double()
+    encoding.rates = 10000 ** (-torch.arange(0, 8, 2).double() / 8)
+
+    def score(a, b):
+        turned = encoding.rotate(query, torch.tensor([[[a]]])), encoding.rotate(key, torch.tensor([[[b]]]))
+        return float((turned[0] * turned[1]).sum())
+
+    assert score(i, j) == pytest.approx(score(i + shift, j + shift), abs=1e-9)
+    assert score(i, i) == pytest.approx(float((query * key).sum()), abs=1e-9)
 
 
 # Press et al. 2022, Section 3: 8 heads 1/2 ... 1/256; other counts as in their released get_slopes.
@@ -116,6 +136,14 @@ def test_alibi_is_linear_in_distance():
     for b, h, q, k in torch.cartesian_prod(*map(torch.arange, (2, 6, 3, 5))).tolist():
         distance = int(queries[0, b, q]) - int(keys[0, b, k])
         assert float(bias[b, h, q, k]) == pytest.approx(-alibi_slopes(6)[h] * abs(distance))
+
+
+def test_alibi_sees_to_both_sides_alike_where_a_model_does():
+    """In an encoder a key as far behind is penalised as one before; keys at equal ids not at all."""
+    ids = torch.arange(6)[None, None]
+    bias = ALiBi(2).bias(ids, ids)
+    assert torch.equal(bias, bias.transpose(2, 3)) and torch.equal(bias.flip(2, 3), bias)
+    assert not bias.diagonal(dim1=2, dim2=3).any() and bool((bias <= 0).all())
 
 
 @pytest.mark.parametrize("batch", [1, 2])
