@@ -24,7 +24,6 @@ from reproduce.comparison.regions import REGIONS, Cells, inside
 from reproduce.comparison.statements import Part, Statement, statements
 from reproduce.runs.catalogue import CATALOGUE
 
-NOT_SEEN = "not seen at this size"
 NOT_SIGNIFICANT = "not significant"
 FEWEST_OF_A_LEVEL = 3
 """Seeds that a level needs."""
@@ -279,7 +278,7 @@ def _level(part: Part, sides: Sequence[Side], share: bool) -> tuple[str, str, No
         elif part.any_size:
             missed.append((FAILS, f"{_expected(part, share)}{where}"))
         else:
-            missed.append((UNSURE, f"{part.unseen or NOT_SEEN}{where}"))
+            missed.append((UNSURE, f"{part.unseen}{where}"))
     return (*min(missed, key=lambda one: one[0] != FAILS, default=(HOLDS, "")), None)
 
 
@@ -315,7 +314,7 @@ def _pair(part: Part, left: Side, right: Side, share: bool) -> tuple[str, str, f
         p = equal(left.seeds, right.seeds)
         return (HOLDS, "", p) if p <= SIGNIFICANT else (UNSURE, NOT_SIGNIFICANT, p)
     if share and max(medians) < FLOOR:
-        return UNSURE, f"{NOT_SEEN}: both medians below 1 %", None
+        return UNSURE, f"{part.unseen}: both medians below 1 %", None
     if share and min(medians) > CEILING:
         return UNSURE, "both medians above 99 %", None
     return _by(part, above(left.seeds, right.seeds), above(right.seeds, left.seeds))
@@ -329,6 +328,6 @@ def _by(part: Part, p: float, other: float) -> tuple[str, str, float]:
         return (
             (FAILS, "the reverse was measured", other)
             if part.any_size
-            else (UNSURE, f"{NOT_SEEN}: the reverse was measured", other)
+            else (UNSURE, f"{part.unseen}: the reverse was measured", other)
         )
     return UNSURE, NOT_SIGNIFICANT, p

@@ -45,7 +45,8 @@ seeds, 2.5 % each way, with four seeds or more a side; an ordered statement by J
 arrangements. Two are equal if one such test puts their difference above -5 points and another below 5. A level
 holds if all seeds meet it; with eight seeds or more the smallest and the largest may miss it (of eleven or more two
 each). Those seeds span an interval of the median of 90 % or more with five seeds, 87.5 % with four and 75 % with
-three. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range
+three. A share over several lengths or counts is of all their problems together, so that one of them may lie below the
+level. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range
 if the 95 % interval (Wilson's) of its exact match at the longest trained length, or with the most trained operands,
 reaches 95 %, whatever it has at shorter ones; one that has not is left out of both sides, and said. Two sides whose
 medians are both below 1 %, or both above 99 %, cannot be told apart.
@@ -150,7 +151,8 @@ def lacking_table(found: Sequence[Line]) -> str:
     ]
     head = ["place", "experiment", "values", "run here", "published setting, one training each on one GPU"]
     title = f"{sum(map(len, groups.values()))} published measurements have no value of ours beside them"
-    return _folded(title, f"{table(head, rows)}\n\nTimes are estimates. results/published.csv lists the values.")
+    note = "Times are estimates, at most so long where training ends by itself. results/published.csv lists the values."
+    return _folded(title, f"{table(head, rows)}\n\n{note}")
 
 
 def _instead(line: Line) -> str:

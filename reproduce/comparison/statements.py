@@ -18,6 +18,7 @@ from reproduce.comparison.regions import REGIONS
 from reproduce.runs.catalogue import CATALOGUE
 
 Check = Literal["level", "above", "trend", "equal"]
+NOT_SEEN = "not seen at this size"
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,8 +45,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """True whatever the size of the model, so that a small one can refute it."""
     learned: bool = True
     """Only seeds that have learned their trained range count."""
-    unseen: str = ""
-    """The reason of a missed level where something else than size decides, in place of *not seen at this size*."""
+    unseen: str = NOT_SEEN
+    """The reason why a level or a difference is missed; another one if something else than size decides."""
 
     @property
     def names(self) -> tuple[str, ...]:

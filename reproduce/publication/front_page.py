@@ -7,12 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from reproduce.comparison.answers import FEWEST_OF_A_LEVEL, NOT_SEEN, Answer, Finding, span_of
+from reproduce.comparison.answers import FEWEST_OF_A_LEVEL, Answer, Finding, span_of
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROOF, SHORTER
 from reproduce.comparison.lines import hard
 from reproduce.comparison.pages import score_of
 from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE, WORDS
+from reproduce.comparison.statements import NOT_SEEN
 from reproduce.markdown import table
 from reproduce.output import overview
 from reproduce.runs.catalogue import CATALOGUE
@@ -111,7 +112,7 @@ def _shares(one: Answer) -> str:
     sides = [part.left for part in found] if len(found) < 3 else [sum((part.left for part in found), ())]
     shares = list(dict.fromkeys(span_of(some, "%") for some in sides))
     if found[0].part.region == "trained_length" and len(shares) == 2:
-        return f" ({shares[0]} in range, {shares[1]} beyond)"
+        return f" ({shares[0]} in range, {shares[1]} {found[1].part.words})"
     some = f"{found[0].part.words.partition(',')[0]}: " if len(found) < len(one.findings) else ""
     return f" ({some}{'; '.join(shares)})"
 

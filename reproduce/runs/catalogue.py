@@ -122,8 +122,6 @@ class Catalogue:
             names = {item.name for one in several for item in self.select(one)}
             return tuple(item for item in self.experiments() if item.name in names)
         parts = self.canonical(selector).strip("/").split("/")
-        aliases = self.aliases()
-        parts[0] = aliases.get(parts[0], parts[0])
         if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._children(parts[:1]), parts[1]):
             figures = [figure for figure in self.figures(parts[0]) if fnmatch.fnmatchcase(figure.name, parts[1])]
             drawn = {name for figure in figures for name in figure.reads}
@@ -144,7 +142,7 @@ class Catalogue:
             if not found:
                 kind = ("paper", "figure or table", "variant")[level]
                 where = f" in {'/'.join(parts[:level])}" if level else ""
-                known = [*dict.fromkeys(names[-1] for names in choices), *([] if level else aliases)]
+                known = [*dict.fromkeys(names[-1] for names in choices), *([] if level else self.aliases())]
                 hint = "; one of: " + ", ".join(known) if WILDCARDS & set(part) else nearest(part, known)
                 hint = self._instead(selector) or hint
                 raise SelectorError(f"selector '{selector}': there is no {kind} '{part}'{where}{hint}")
@@ -163,7 +161,7 @@ class Catalogue:
         figure that one paper alone has needs no paper: ``fig9``. Raises `SelectorError` if several papers have it.
         """
         first, *rest = selector.removeprefix("papers/").strip("/").split("/")
-        if WILDCARDS & set(first) or first in self.papers() or first in self.aliases():
+        if WILDCARDS & set(first) or first in self.papers():
             return "/".join([first, *rest])
         same = {first.casefold()}
         for name, paper in self._papers.items():

@@ -85,6 +85,7 @@ def test_two_sides_at_an_end_cannot_be_told_apart(level, why):
 
 def test_what_a_small_model_does_not_show_is_no_evidence_against_a_paper():
     assert above(NONE, FAR).reason == "not seen at this size: the reverse was measured"
+    assert above(NONE, FAR, unseen="not seen so far").reason == "not seen so far: the reverse was measured"
     assert above(NONE, FAR, any_size=True).word == FAILS
     few = seeds(LEFT, 0.1, 0.2, 0.1)
     assert compared(*few, least=90).reason == "not seen at this size"
