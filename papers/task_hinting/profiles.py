@@ -152,11 +152,11 @@ ADDING_ONE = ByProfile(
         "test.lengths": (5, 10, *range(11, 21)),
     },
     cpu={
-        "data.task": Increment(longest=6, short=3, skew=0.8, repeats=0.1),
+        "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
         **_ADDING_ONE,
         "model": of_width(64, heads=2, hidden=2),
-        "train.steps": 8000,
-        "test.lengths": (3, *range(6, 13)),
+        "train.steps": 16_000,
+        "test.lengths": (5, 10, *range(11, 21)),
     },
     night={
         "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
