@@ -31,7 +31,7 @@ def test_depth_helps_and_the_text_says_how_much():
     deeper = [shares(f"fig3.3/depth-{depth}", 50) for depth in (4, 8, 12)]
     two = shares("fig3.2/1m", 50)
     four, eight, twelve = deeper
-    assert two[-1] < four[0] and four[-1] < min(eight[0], twelve[0]) and min(map(len, deeper)) == 4
+    assert two[-1] < four[0] and four[-1] < min(eight[0], twelve[0]) and min(map(len, deeper)) == 5
     assert all(f"{span(some)} %" in TEXT for some in (two, *deeper))
     assert f"twelve layers sort {span(shares('fig3.3/depth-12', 100))} %" in TEXT
     smaller, far = ([share for size in SIZES for share in shares(f"fig3.2/{size}", length)] for length in (50, 100))
