@@ -145,26 +145,21 @@ what it becomes in a smaller alphabet."""
 # ------------------------------------------------------------------ adding one (Section 6, Table 3)
 
 _ADDING_ONE: Changes = {"data.format.reverse_response": True, "model.layers": 4}
+_UP_TO_TEN: Changes = {
+    "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
+    **_ADDING_ONE,
+    "test.lengths": (5, 10, *range(11, 21)),
+}
+_NARROW = of_width(64, heads=2, hidden=2)
 ADDING_ONE = ByProfile(
-    paper={
-        "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
-        **_ADDING_ONE,
-        "test.lengths": (5, 10, *range(11, 21)),
-    },
-    cpu={
-        "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
-        **_ADDING_ONE,
-        "model": of_width(64, heads=2, hidden=2),
-        "train.steps": 16_000,
-        "test.lengths": (5, 10, *range(11, 21)),
-    },
+    paper=_UP_TO_TEN,
+    cpu={**_UP_TO_TEN, "model": _NARROW, "train.steps": 16_000},
     night={
-        "data.task": Increment(longest=10, short=4, skew=0.8, repeats=0.1),
-        **_ADDING_ONE,
+        **_UP_TO_TEN,
+        "model": _NARROW,
         "data.examples": SIZES["1m"],
-        "model": of_width(64, heads=2, hidden=2),
         "train.steps": 24_000,
-        "test": {"lengths": (5, 10, *range(11, 21)), "examples": 2000},
+        "test.examples": 2000,
     },
     smoke={"data.task": Increment(longest=4, short=3, skew=0.8, repeats=0.1), **_ADDING_ONE},
 )
