@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lengen.paper.experiment import Experiment
+from lengen.paper.experiment import PROFILES, Experiment
 from lengen.part import SettingError
 from lengen.results.records import Run
 from reproduce.commands import engines
@@ -197,12 +197,15 @@ def _has_gpu() -> bool:
 
 
 def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
-    """Share of its updates that each job makes, by the committed runs of the same; None if they cannot tell."""
+    """Share of its updates that each job makes, by the committed runs of the same at its profile or, where there are
+    none, at the next larger one that has some; None if they cannot tell."""
     committed, held = Reference(reference_root()), dict[tuple[str, str], list[Run]]()
     for job in jobs:
         key = job.experiment, job.profile
         if job.spec.train.stop_at and not job.overrides and key not in held:
-            held[key] = CATALOGUE.declared_runs(committed, CATALOGUE.select_one(job.experiment), job.profile)
+            experiment, larger = CATALOGUE.select_one(job.experiment), PROFILES[PROFILES.index(job.profile) :]
+            some = (CATALOGUE.declared_runs(committed, experiment, profile) for profile in larger)
+            held[key] = next(filter(None, some), [])
     return {job: updates_made(job.spec, held.get((job.experiment, job.profile), [])) for job in jobs}
 
 

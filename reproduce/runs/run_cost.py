@@ -8,11 +8,12 @@ from lengen.settings.spec import Spec
 
 
 def updates_made(spec: Spec, runs: Sequence[Run]) -> float | None:
-    """Share of its updates that a run of this setting makes: all, or the median of ``runs`` if it stops early; None if
-    there are none to tell."""
+    """Share of its updates that a run of this setting makes: all, or the median of ``runs`` if it stops early, of
+    which none makes more than all; None if there are none to tell."""
     if not spec.train.stop_at:
         return 1.0
-    return median(run.scalar("steps", spec.train.steps) / spec.train.steps for run in runs) if runs else None
+    steps = spec.train.steps
+    return median(min(run.scalar("steps", steps) / steps, 1.0) for run in runs) if runs else None
 
 
 def training(run: Run) -> float:

@@ -138,6 +138,8 @@ def test_a_dry_run_of_what_may_stop_early_says_at_most_until_runs_are_committed(
     assert main(["run", "toy/fig1/alpha", "--seeds", "0"]) == 0
     assert main(["promote", "toy/fig1/alpha", "--seeds", "0"]) == 0
     assert 0 < run_module._made([job])[job] <= 1, "a run of the same setting is committed"
+    smaller, larger = (dataclasses.replace(job, profile=profile) for profile in ("smoke", "paper"))
+    assert run_module._made([smaller])[smaller] is not None and run_module._made([larger]) == {larger: None}
 
 
 def test_a_run_of_what_is_missing_leaves_out_what_is_committed(results, capsys):

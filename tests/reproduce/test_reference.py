@@ -4,6 +4,7 @@ import dataclasses
 import json
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from reproduce.store.reference import Reference
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, Store, StoreError
 from tests.reproduce.test_store import HASH, INFO, KEY, outcome, publish
 
+ROOT = Path(__file__).resolve().parents[2]
 FIGURE = "toy/fig1"
 
 
@@ -161,3 +163,10 @@ def test_rows_that_a_killed_promotion_left_are_no_run(store, reference):
     assert [run.seed for run in again.runs()] == [0]
     assert [run.seed for run in again.adopt([at(store, 1)], store)] == [1]
     assert [run.seed for run in again.runs()] == [0, 1]
+
+
+def test_each_figure_keeps_the_runs_of_one_profile():
+    profiles: dict[str, set[str]] = {}
+    for run in Reference(ROOT / "results").headers():
+        profiles.setdefault(run.experiment.rpartition("/")[0], set()).add(run.profile)
+    assert len(profiles) > 40 and [figure for figure, some in profiles.items() if len(some) > 1] == []

@@ -284,7 +284,8 @@ def test_a_run_that_tested_nothing_has_a_page():
 def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatch):
     committed_pictures(monkeypatch)
     reference = Reference(results_root())
-    (one,) = reference.of("coupling/thm4.1/construction", "cpu")
+    (stored,) = reference.of("coupling/thm4.1/construction", "night")
+    one = dataclasses.replace(stored, profile="cpu")
     mine_alone = dataclasses.replace(one, store="local")
 
     class Mine(Store):

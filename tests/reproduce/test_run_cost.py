@@ -42,6 +42,7 @@ def test_a_training_that_stops_early_makes_as_many_updates_as_its_like_did():
     runs = [made(scalars={"steps": steps}) for steps in (40, 100, 60)]
     assert run_cost.updates_made(whole, runs) == 1.0
     assert run_cost.updates_made(stops, runs) == 0.6
+    assert run_cost.updates_made(stops, [made(scalars={"steps": 120})]) == 1.0, "it had more to make"
     assert run_cost.updates_made(stops, []) is None, "nothing tells when it stops"
 
 
