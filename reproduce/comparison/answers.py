@@ -237,6 +237,8 @@ def _judged(
     part: Part, left: Sequence[Side], right: Sequence[Side], by_hand: bool, share: bool
 ) -> tuple[str, str, float | None]:
     """Return the answer of one comparison, the reason and the probability that decided."""
+    if part.check == "number":
+        return "", "", None
     level = part.check == "level"
     fewest = 1 if by_hand else FEWEST_OF_A_LEVEL if level else FEWEST
     lacking = [side for side in (*left, *right) if len(side.seeds) < fewest]
@@ -268,18 +270,19 @@ def _level(part: Part, sides: Sequence[Side], share: bool) -> tuple[str, str, No
     high = math.inf if part.most is None else part.most
     missed = []
     for side in sides:
-        inner = of_median(side.seeds)
+        inner, miss = of_median(side.seeds), max(low - side.median, side.median - high)
         if low <= inner[0] and inner[-1] <= high:
             continue
         where = f" ({short(side.experiment)})" if len(part.left) > 1 else ""
         if inner[-1] >= low and inner[0] <= high:
             right = sum(low <= value <= high for value in side.seeds)
-            missed.append((UNSURE, f"seeds disagree: {right} of {len(side.seeds)} meet it{where}"))
+            missed.append((miss, UNSURE, f"seeds disagree: {right} of {len(side.seeds)} meet it{where}"))
         elif part.any_size:
-            missed.append((FAILS, f"{_expected(part, share)}{where}"))
+            missed.append((miss, FAILS, f"{_expected(part, share)}{where}"))
         else:
-            missed.append((UNSURE, f"{part.unseen}{where}"))
-    return (*min(missed, key=lambda one: one[0] != FAILS, default=(HOLDS, "")), None)
+            missed.append((miss, UNSURE, f"{part.unseen}{where}"))
+    _, word, reason = max(missed, key=lambda one: (one[1] == FAILS, one[0]), default=(0.0, HOLDS, ""))
+    return word, reason, None
 
 
 def _expected(part: Part, share: bool) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from lengen.metrics.measures import short
 from lengen.results.records import to_table
-from reproduce.comparison.answers import UNSURE, Answer, Finding
+from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.lines import Line, hard
+from reproduce.comparison.lines import Line, hard, score
 from reproduce.comparison.numbers import number, probability
 from reproduce.comparison.recorded import MET
 from reproduce.markdown import table
@@ -57,7 +57,7 @@ fails too reads *holds*. Only what is true whatever the size may read *does not 
 model that does what the paper's models do not. Of a level the reason is then the one expected, such as *at most 5 %
 expected*. *Seeds disagree* if some of those that count meet a level and some do not; *the reverse was measured* if
 the test holds the other way round, and *not significant* if it holds neither way. † marks statements that were
-written or reworded after some of their runs; undecided ones carry no mark. statements.csv has `after_runs` of all.
+written or reworded after some of their runs. A detail without an answer is a number that the paper does not state.
 """
 
 
@@ -69,7 +69,8 @@ def page(found: Comparison) -> str:
         reasons = [f"- *{one.statement.id}*, {one.word}: {one.reason}." for one in found.answers if one.reason]
         parts += ["## Main statements", statements_table(found.answers), "\n".join(reasons)]
     if found.beside:
-        parts += [_folded(f"Published beside ours: {len(found.beside)} values", values_table(found.beside))]
+        text = f"{_scores(found.beside)}\n\n{values_table(found.beside)}"
+        parts += [_folded(f"Published beside ours: {len(found.beside)} values", text)]
     if found.answers:
         parts += [_folded("Comparisons that each statement rests on", _details(found.answers))]
     if found.details:
@@ -100,7 +101,17 @@ def statements_table(answers: Sequence[Answer]) -> str:
 
 def mark(answer: Answer) -> str:
     """Return a dagger for a statement that is younger than its runs."""
-    return f" {DAGGER}" if answer.younger and answer.word != UNSURE else ""
+    return f" {DAGGER}" if answer.younger else ""
+
+
+def _scores(found: Sequence[Line]) -> str:
+    """Return the score of each table or figure."""
+    places: dict[str, list[Line]] = {}
+    for line in found:
+        places.setdefault(line.value.place, []).append(line)
+    scores = ((place, score(some)) for place, some in places.items())
+    rows = [[place, str(one.compared), str(one.within_5), str(one.within_2)] for place, one in scores if one.compared]
+    return table(["place", "published values", "within 5 points", "within 2"], rows)
 
 
 def values_table(found: Iterable[Line]) -> str:

@@ -17,7 +17,7 @@ from reproduce.comparison.published import PublishedError, load
 from reproduce.comparison.regions import REGIONS
 from reproduce.runs.catalogue import CATALOGUE
 
-Check = Literal["level", "above", "trend", "equal"]
+Check = Literal["level", "above", "trend", "equal", "number"]
 NOT_SEEN = "not seen at this size"
 
 
@@ -26,7 +26,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     ``level``: every seed of each left experiment is at least ``least`` and at most ``most``. ``above``: each left
     experiment exceeds each right one. ``trend``: values rise from left experiment to left experiment. ``equal``: left
-    and right lie within the band of practical equality.
+    and right lie within the band of practical equality. ``number``: a detail that is measured and has no answer.
     """
 
     words: str
@@ -56,6 +56,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def __post_init__(self) -> None:
         if self.check == "level" and (self.right or (self.least is None and self.most is None)):
             raise ValueError("a level needs 'least' or 'most', and no 'right'")
+        if self.check == "number" and self.right:
+            raise ValueError("a number has no 'right'")
         if self.check in ("above", "equal") and not self.right:
             raise ValueError(f"'right' is missing; '{self.check}' compares two sides")
         if self.check == "trend" and (self.right or len(self.left) < 3):
@@ -137,6 +139,8 @@ def _mistakes(statement: Statement, known: Mapping[str, Experiment], paper: str)
             yield f"there is no experiment '{name}'{nearest(name, list(known))}"
         elif known[name].ours:
             yield f"{name} is an experiment of this suite ({known[name].ours}); name experiments of the paper"
+    if any(part.check == "number" for part in statement.parts):
+        yield "a number has no answer; it belongs into 'details', not into 'parts'"
     for part in (*statement.parts, *statement.details):
         if part.region not in REGIONS:
             yield f"region '{part.region}' is unknown{nearest(part.region, list(REGIONS))}"

@@ -126,6 +126,15 @@ def test_the_worst_side_of_a_level_decides_in_whatever_order():
     both = [*seeds(LEFT, 0.01, 0.09, 0.02), *seeds(RIGHT, 0.5, 0.6, 0.7)]
     for left in ((LEFT.name, RIGHT.name), (RIGHT.name, LEFT.name)):
         assert compared(*both, left=left, most=5, any_size=True).word == FAILS
+    both = [*seeds(LEFT, 0.01, 0.02, 0.09), *seeds(RIGHT, 0.01, 0.07, 0.09)]
+    for left in ((LEFT.name, RIGHT.name), (RIGHT.name, LEFT.name)):
+        found = compared(*both, left=left, most=5)
+        assert found.reason == f"seeds disagree: 1 of 3 meet it ({RIGHT.name.partition('/')[2]})"
+
+
+def test_a_number_is_shown_without_an_answer():
+    found = compared(*seeds(LEFT, 0.5, 0.6, 0.7), check="number")
+    assert (found.word, found.outcome, found.p) == ("", "", None) and found.numbers.startswith("60 %")
 
 
 def test_the_interval_of_a_median_is_that_of_the_binomial():
@@ -247,6 +256,8 @@ def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_th
             "measure 'exakt' is unknown",
         ),
         ({"parts": [{"words": "w", "left": [LEFT.name], "lest": 1}]}, "lest"),
+        ({"parts": [{"words": "w", "left": [LEFT.name], "check": "number"}]}, "a number has no answer"),
+        ({"parts": [{"words": "w", "left": [LEFT.name], "right": ["a"], "check": "number"}]}, "has no 'right'"),
         ({"place": 3}, "place"),
     ],
 )
