@@ -13,7 +13,7 @@ from lengen.metrics.learned import has_learned
 from lengen.metrics.measures import Missing, OfRun, short, trained
 from lengen.paper.experiment import Experiment
 from lengen.results.records import Run
-from reproduce.comparison.distance import ORDER, PROFILES, PROOF, distance, farthest
+from reproduce.comparison.distance import NEAR, ORDER, PROFILES, PROOF, SHORTER, distance, farthest
 from reproduce.comparison.exact_tests import FEWEST, SIGNIFICANT, above, equal, trend
 from reproduce.comparison.history import knew
 from reproduce.comparison.measured import Stored, pooled, tested
@@ -193,10 +193,8 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
         missing = [name for name in part.names if not any(stored(name, profile) for profile in PROFILES)]
         return Finding(part, UNSURE, f"not run ({', '.join(map(short, missing or part.names))})")
     far = {
-        profile: farthest(distance(run, known[name].specs.get("paper")) for name in part.names
-                          for run in stored(name, profile))
-        for profile in there
-    }  # fmt: skip
+        profile: farthest(_distance(known[name], stored(name, profile)) for name in part.names) for profile in there
+    }
     profile = min(there, key=lambda name: ORDER.index(far[name]))
     share = paper_measures(paper).measure(part.measure).proportion
     try:
@@ -205,6 +203,15 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
         return Finding(part, UNSURE, f"not measured ({missing})", distance=far[profile], profile=profile)
     word, reason, p = _judged(part, left, right, far[profile] == PROOF, share)
     return Finding(part, word, reason, left, right, p, far[profile], profile, problems, "%" if share else "")
+
+
+def _distance(experiment: Experiment, runs: Sequence[Run]) -> str:
+    """Return the distance of the farthest run: that of shorter problems if the longest published length lacks."""
+    paper = experiment.specs.get("paper")
+    found = farthest(distance(run, paper) for run in runs)
+    if found in NEAR and paper and (cells := tested(runs)) and max(cells)[0] < max(paper.test.lengths):
+        return SHORTER
+    return found
 
 
 def _sides(

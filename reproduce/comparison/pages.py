@@ -33,7 +33,8 @@ published problems: the same trained range, the same text, tested at the same le
 up to the same largest (81 of 870 cells of a grid). How often each training problem is drawn, and to how many places
 all operands are padded, may differ; the deviations tell. *Published setting*: every hyper-parameter is the
 published one. *Published lengths*: the model is smaller, and data, updates and other hyper-parameters may differ; the
-deviations tell. *Shorter problems*: no number of the paper is repeated. *No training*: a proof. *Problems of this
+deviations tell. *Shorter problems*: no number of the paper is repeated, or, of a statement, the longest published
+length was not tested. *No training*: a proof. *Problems of this
 suite*: a study of our own. Ours is the median over all seeds, those that have not learned their trained range among
 them; of several experiments it is the least favourable. Where a value is about many lengths or counts, ours is the
 worst of their medians, and *every seed* has each seed's own worst; where it is a mean, that of each seed. One printed
