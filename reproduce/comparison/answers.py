@@ -192,9 +192,7 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
     if not there:
         missing = [name for name in part.names if not any(stored(name, profile) for profile in PROFILES)]
         return Finding(part, UNSURE, f"not run ({', '.join(map(short, missing or part.names))})")
-    far = {
-        profile: farthest(_distance(known[name], stored(name, profile)) for name in part.names) for profile in there
-    }
+    far = {profile: farthest(_distance(known[name], stored(name, profile)) for name in part.names) for profile in there}
     profile = min(there, key=lambda name: ORDER.index(far[name]))
     share = paper_measures(paper).measure(part.measure).proportion
     try:
@@ -206,7 +204,8 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
 
 
 def _distance(experiment: Experiment, runs: Sequence[Run]) -> str:
-    """Return the distance of the farthest run: that of shorter problems if the longest published length lacks."""
+    """Return the distance of the farthest run: that of shorter problems if the longest published length was
+    not tested."""
     paper = experiment.specs.get("paper")
     found = farthest(distance(run, paper) for run in runs)
     if found in NEAR and paper and (cells := tested(runs)) and max(cells)[0] < max(paper.test.lengths):
