@@ -198,13 +198,14 @@ def _has_gpu() -> bool:
 
 def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
     """Share of its updates that each job makes, by the committed runs of the same at its profile or, where there are
-    none, at the next larger one that has some; None if they cannot tell."""
+    none, at the next larger one that has some, else at the next smaller one; None if they cannot tell."""
     committed, held = Reference(reference_root()), dict[tuple[str, str], list[Run]]()
     for job in jobs:
         key = job.experiment, job.profile
         if job.spec.train.stop_at and not job.overrides and key not in held:
-            experiment, larger = CATALOGUE.select_one(job.experiment), PROFILES[PROFILES.index(job.profile) :]
-            some = (CATALOGUE.declared_runs(committed, experiment, profile) for profile in larger)
+            experiment, own = CATALOGUE.select_one(job.experiment), PROFILES.index(job.profile)
+            nearest = PROFILES[own:] + PROFILES[:own][::-1]
+            some = (CATALOGUE.declared_runs(committed, experiment, profile) for profile in nearest)
             held[key] = next(filter(None, some), [])
     return {job: updates_made(job.spec, held.get((job.experiment, job.profile), [])) for job in jobs}
 

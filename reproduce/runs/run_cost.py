@@ -8,12 +8,15 @@ from lengen.settings.spec import Spec
 
 
 def updates_made(spec: Spec, runs: Sequence[Run]) -> float | None:
-    """Share of its updates that a run of this setting makes: all, or the median of ``runs`` if it stops early, of
-    which none makes more than all; None if there are none to tell."""
-    if not spec.train.stop_at:
+    """Share of its updates that a run of this setting makes: all, or as many as the median of ``runs`` if it stops
+    early, yet no fewer than its ``patience`` needs; None if there are no runs to tell."""
+    train = spec.train
+    if not train.stop_at:
         return 1.0
-    steps = spec.train.steps
-    return median(min(run.scalar("steps", steps) / steps, 1.0) for run in runs) if runs else None
+    if not runs:
+        return None
+    share = median(run.scalar("steps", train.steps) for run in runs) / train.steps
+    return min(max(share, train.patience / train.evaluations), 1.0)
 
 
 def training(run: Run) -> float:
