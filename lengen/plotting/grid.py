@@ -71,9 +71,11 @@ def grid(
             continue
         title, experiment, some, mode = maps[place]
         values = published.get(experiment.name, ()) if metric == "correct" else ()
-        heat_map(axes, some, mode, metric, at_same_lengths(values, some[0], "exact", mode))
+        theirs = at_same_lengths(values, some[0], "exact", mode)
+        heat_map(axes, some, mode, metric, theirs)
         vertical, horizontal = AXES.get(spec_of(some[0]).data.task.name, ("Length", "Count"))
-        axes.set(title=titles.get(experiment.variant, title), xlabel="", ylabel="")
+        said = [titles.get(experiment.variant, title), *map(_printed, theirs[:1] if len(theirs) == 1 else ())]
+        axes.set(title="\n".join(filter(None, said)), xlabel="", ylabel="")
         if place + across >= len(maps):
             axes.set_xlabel(horizontal)
         if place % across == 0:
@@ -105,6 +107,12 @@ def _title(key: Sequence[str]) -> str:
     """Labels of a map; on two lines if one is too narrow for them."""
     said = ", ".join(filter(None, key))
     return said if len(said) < 30 or len(key) < 2 else f"{', '.join(key[:-1])},\n{key[-1]}"
+
+
+def _printed(value: Value) -> str:
+    """The published number of the dashed box."""
+    relation = "" if value.relation == "=" else f"{value.relation} "
+    return f"dashed: published {relation}{100 * value.value:.4g} %"
 
 
 def _scored(some: Sequence[Run], mode: str) -> bool:

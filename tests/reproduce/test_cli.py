@@ -18,7 +18,6 @@ import pytest
 
 import lengen.inspection
 from lengen import Addition
-from lengen.results.records import Run
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands import rerun as rerun_module
@@ -28,7 +27,6 @@ from reproduce.comparison.statements import statements
 from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.perform import Job
-from reproduce.runs.run_cost import updates_made
 from reproduce.store.atomic_files import existing, readable
 from reproduce.store.reference import Reference
 from reproduce.store.store import Store
@@ -143,17 +141,6 @@ def test_a_dry_run_of_what_may_stop_early_says_at_most_until_runs_are_committed(
     smaller, larger = (dataclasses.replace(job, profile=profile) for profile in ("smoke", "paper"))
     nearest = {other: run_module._made([other])[other] for other in (job, smaller, larger)}
     assert len(set(nearest.values())) == 1, "where none is committed, the nearest size that has some tells"
-
-
-def test_a_training_that_stops_early_makes_as_many_updates_as_the_runs_that_tell_and_no_fewer_than_it_waits_for():
-    def run(steps):
-        return Run("toy/fig1/alpha", "cpu", 0, 1, "reference", {"scalars": {"steps": steps}}, None)
-
-    spec = spec_with(steps=1000, stop_at=1.0, evaluations=20, patience=2)
-    assert updates_made(spec, []) is None and updates_made(spec_with(steps=1000), []) == 1.0
-    assert updates_made(spec, [run(300), run(200), run(900)]) == 0.3
-    assert updates_made(spec, [run(2000)]) == 1.0, "none makes more than all"
-    assert updates_made(spec, [run(40)]) == 0.1, "two evaluations are two of twenty"
 
 
 def test_a_run_of_what_is_missing_leaves_out_what_is_committed(results, capsys):

@@ -43,6 +43,8 @@ def test_a_training_that_stops_early_makes_as_many_updates_as_its_like_did():
     assert run_cost.updates_made(whole, runs) == 1.0
     assert run_cost.updates_made(stops, runs) == 0.6
     assert run_cost.updates_made(stops, [made(scalars={"steps": 120})]) == 1.0, "it had more to make"
+    waits = spec_with(steps=100, stop_at=1.0, evaluations=20, patience=9)
+    assert run_cost.updates_made(waits, [made(scalars={"steps": 40})]) == 0.45, "nine evaluations of twenty"
     assert run_cost.updates_made(stops, []) is None, "nothing tells when it stops"
 
 
