@@ -74,7 +74,9 @@ def grid(
         theirs = at_same_lengths(values, some[0], "exact", mode)
         heat_map(axes, some, mode, metric, theirs)
         vertical, horizontal = AXES.get(spec_of(some[0]).data.task.name, ("Length", "Count"))
-        said = [titles.get(experiment.variant, title), *map(_printed, theirs[:1] if len(theirs) == 1 else ())]
+        said = [titles.get(experiment.variant, title)]
+        if len(theirs) == 1:
+            said.append(_printed(theirs[0]))
         axes.set(title="\n".join(filter(None, said)), xlabel="", ylabel="")
         if place + across >= len(maps):
             axes.set_xlabel(horizontal)
