@@ -56,9 +56,7 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
     ]
     said += _lacking(counted, drawn, bool(theirs)) if every else []
     if theirs and drawn == "grid":
-        said += [
-            f"Dashed: published, {value.relation} {100 * value.value:.4g} %.".replace("= =", "=") for value in theirs
-        ]
+        said += [f"Dashed: published, {value.printed}." for value in theirs]
     elif theirs and drawn in ("curves", "table"):
         around = len({(value.lengths, value.value) for value in theirs}) < len(theirs) and drawn == "curves"
         several = drawn == "curves" and any(value.lengths[0] < value.lengths[1] for value in theirs)

@@ -76,7 +76,7 @@ def grid(
         vertical, horizontal = AXES.get(spec_of(some[0]).data.task.name, ("Length", "Count"))
         said = [titles.get(experiment.variant, title)]
         if len(theirs) == 1:
-            said.append(_printed(theirs[0]))
+            said.append(f"dashed: published {theirs[0].printed}")
         axes.set(title="\n".join(filter(None, said)), xlabel="", ylabel="")
         if place + across >= len(maps):
             axes.set_xlabel(horizontal)
@@ -109,12 +109,6 @@ def _title(key: Sequence[str]) -> str:
     """Labels of a map; on two lines if one is too narrow for them."""
     said = ", ".join(filter(None, key))
     return said if len(said) < 30 or len(key) < 2 else f"{', '.join(key[:-1])},\n{key[-1]}"
-
-
-def _printed(value: Value) -> str:
-    """The published number of the dashed box."""
-    relation = "" if value.relation == "=" else f"{value.relation} "
-    return f"dashed: published {relation}{100 * value.value:.4g} %"
 
 
 def _scored(some: Sequence[Run], mode: str) -> bool:

@@ -33,6 +33,11 @@ class Value(NamedTuple):
     across: str = ""
     """mean or deviation if it is taken over the runs of several experiments."""
 
+    @property
+    def printed(self) -> str:
+        """The share in percent, after the relation of a bound: ``>= 90 %``."""
+        return f"{'' if self.relation == '=' else f'{self.relation} '}{100 * self.value:.4g} %"
+
 
 Published = Mapping[str, Sequence[Value]]
 """Name of an experiment -> its published values."""
