@@ -105,5 +105,5 @@ soak: setup  ## stress tests (kills, foreign files, storage faults, races, folde
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .
-	$(PY) -m mypy --strict lengen
-	$(PY) -m mypy papers reproduce
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy --strict lengen papers reproduce

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from numbers import Integral
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from lengen.models.answering import answering
 
@@ -36,26 +36,30 @@ def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0
         raise SymbolError(f"symbols '{symbols}' hold '{twice}' more than once: expected another character for every id")
 
     def answer(prompts: list[str]) -> list[str]:
-        with answering(module):
-            return written(prompts)
-
-    def written(prompts: list[str]) -> list[str]:
         if isinstance(prompts, str) or not all(prompts):
             raise SymbolError(f"prompts={prompts!r:.40}: expected a list of texts, none of them empty")
         texts = [""] * len(prompts)
         device = next((one.device for one in module.parameters()), torch.device("cpu"))
-        for size in sorted(set(map(len, prompts))):  # prompts of one length need no padding
-            places = [place for place, prompt in enumerate(prompts) if len(prompt) == size]
-            if missing := {symbol for place in places for symbol in prompts[place]} - ids.keys():
-                raise SymbolError(f"prompts have symbols that the network lacks: {' '.join(sorted(missing))}")
-            tokens = torch.tensor([[ids[symbol] for symbol in prompts[place]] for place in places], device=device)
-            for _ in range(longest or size + 16):
-                best = module(tokens)[:, -1].argmax(dim=-1, keepdim=True)
-                tokens = torch.cat([tokens, best], dim=1)
-                if bool((tokens[:, size:] == ids[end]).any(dim=1).all()):
-                    break
-            for place, row in zip(places, tokens[:, size:].tolist(), strict=True):
-                texts[place] = "".join(symbols[token] for token in row).partition(end)[0]
+        with answering(module):
+            for size in sorted(set(map(len, prompts))):  # prompts of one length need no padding
+                places = [place for place, prompt in enumerate(prompts) if len(prompt) == size]
+                if missing := {symbol for place in places for symbol in prompts[place]} - ids.keys():
+                    raise SymbolError(f"prompts have symbols that the network lacks: {' '.join(sorted(missing))}")
+                tokens = torch.tensor([[ids[symbol] for symbol in prompts[place]] for place in places], device=device)
+                answers = _continued(module, tokens, ids[end], longest or size + 16)
+                for place, row in zip(places, answers.tolist(), strict=True):
+                    texts[place] = "".join(symbols[token] for token in row).partition(end)[0]
         return texts
 
     return answer
+
+
+def _continued(module: nn.Module, tokens: Tensor, end: int, steps: int) -> Tensor:
+    """Return the likeliest tokens behind a batch (B, T), at most so many of them or until all rows have ended."""
+    size = tokens.shape[1]
+    for _ in range(steps):
+        best = module(tokens)[:, -1].argmax(dim=-1, keepdim=True)
+        tokens = torch.cat([tokens, best], dim=1)
+        if bool((tokens[:, size:] == end).any(dim=1).all()):
+            break
+    return tokens[:, size:]

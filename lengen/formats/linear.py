@@ -70,6 +70,23 @@ class Linear(Part, Format, tag="linear", frozen=True):
                 f"data.format.scratchpad=true: {who} has no intermediate results to write; set "
                 f"data.format.scratchpad=false"
             )
+        self._check_padding(task, who)
+        if self.index_hints:
+            self._check_hints(task, who)
+        if task.UNITS_FIRST and not self.reverse_response:
+            raise SettingError(
+                f"data.format.reverse_response=false: {who} is answered from the units on, each digit with those "
+                f"before it; set data.format.reverse_response=true"
+            )
+        if not self.begin and not self.end and self.separator == "$":
+            raise SettingError("data.format.separator=$: with neither beginning nor end, expected = or ⊥")
+        if not self.end and self.build(task).follows:
+            raise SettingError(
+                f"data.format.end=false: numbers of {who} end where the model ends them, so an end token is needed; "
+                f"set data.format.end=true"
+            )
+
+    def _check_padding(self, task: Task, who: str) -> None:
         if not task.ROWS.numbers:
             for name in ("pad_query", "pad_response", "pad_to", "width", "reverse_query", "reverse_response"):
                 if getattr(self, name):
@@ -105,20 +122,6 @@ class Linear(Part, Format, tag="linear", frozen=True):
                     f"data.format.{name}={getattr(self, name)}: {who} is written as long as it is; leave "
                     f"data.format.{name} out"
                 )
-        if self.index_hints:
-            self._check_hints(task, who)
-        if task.UNITS_FIRST and not self.reverse_response:
-            raise SettingError(
-                f"data.format.reverse_response=false: {who} is answered from the units on, each digit with those "
-                f"before it; set data.format.reverse_response=true"
-            )
-        if not self.begin and not self.end and self.separator == "$":
-            raise SettingError("data.format.separator=$: with neither beginning nor end, expected = or ⊥")
-        if not self.end and self.build(task).follows:
-            raise SettingError(
-                f"data.format.end=false: numbers of {who} end where the model ends them, so an end token is needed; "
-                f"set data.format.end=true"
-            )
 
     def _check_hints(self, task: Task, who: str) -> None:
         if not task.PLACEWISE and not self.scratchpad:
@@ -169,10 +172,16 @@ class LinearFormat(Written):
         self.symbols = tuple(dict.fromkeys(written))
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
+        extent = self.task.extent(shape)
+        layout = Layout(self.levels, opening=int(self.options.begin), hinted=bool(self.index_hints))
+        whole = not self.task.PLACEWISE and not self.options.scratchpad
+        self._query(layout, extent, whole)
+        layout.respond()
+        self._response(layout, extent, whole)
+        return layout
+
+    def _query(self, layout: Layout, extent: Extent, whole: bool) -> None:
         task, options = self.task, self.options
-        extent = task.extent(shape)
-        layout = Layout(self.levels, opening=int(options.begin), hinted=bool(self.index_hints))
-        whole = not task.PLACEWISE and not options.scratchpad
 
         def operator(order: int) -> None:
             if task.SIGNS.operator:
@@ -195,7 +204,9 @@ class LinearFormat(Written):
                 layout.symbol("$")
             elif options.separator:
                 layout.symbol(options.separator, int(whole), 0)
-        layout.respond()
+
+    def _response(self, layout: Layout, extent: Extent, whole: bool) -> None:
+        task, options = self.task, self.options
         order = 0
         if options.scratchpad:
             for j, size in enumerate(extent.stages):
@@ -217,7 +228,6 @@ class LinearFormat(Written):
                 layout.symbol("PAD")
         if options.end:
             layout.symbol("$")
-        return layout
 
     def tokens(self, length: int, count: int) -> tuple[float, float]:
         task, options = self.task, self.options

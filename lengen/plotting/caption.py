@@ -93,8 +93,10 @@ def _lacking(held: Held, drawn: str, compared: bool) -> list[str]:
     if pale and drawn == "curves":
         said.append(f"Pale: most seeds have not learned{': ' + '; '.join(pale) if len(pale) <= SOME else ''}.")
     if lost and drawn in MARKS:
-        which = "; ".join(f"{name} {many}" for name, many in lost.items()) if len(lost) <= SOME else (
-            f"of {len(lost)} variants"
+        which = (
+            "; ".join(f"{name} {many}" for name, many in lost.items())
+            if len(lost) <= SOME
+            else (f"of {len(lost)} variants")
         )
         but = "; the comparison with published values keeps them" * compared
         said.append(f"Medians leave out seeds that have not learned: {which}{but}.")

@@ -95,7 +95,7 @@ def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[st
     if keys and all(len(key) == 2 for key in keys):
         firsts, seconds = (list(dict.fromkeys(key[k] for key in keys)) for k in (0, 1))
         if len(keys) == len(firsts) * len(seconds) and 1 < len(seconds) <= 3:
-            order = {key: cell for key, cell in zip(keys, cells, strict=True)}
+            order = dict(zip(keys, cells, strict=True))
             maps = [
                 (second if first == firsts[0] else "", *order[first, second]) for first in firsts for second in seconds
             ]

@@ -63,8 +63,7 @@ def at_same_lengths(
     return [
         value
         for value in of_measure(values, measure, mode)
-        if value.trained == (span.length, span.second)
-        and value.lengths[1] <= tested[0]
+        if value.trained == (span.length, span.second) and value.lengths[1] <= tested[0]
     ]
 
 

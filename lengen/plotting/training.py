@@ -85,9 +85,7 @@ def training(
         axes.set_xlabel("Steps")
     entries = {line: told[line if lines else (names or {}).get(line, line)] for line in every if line or not lines}
     handles: list[Artist] = [
-        Line2D(
-            [], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line), ms=3, marker=look.marker
-        )
+        Line2D([], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line), ms=3, marker=look.marker)
         for line, look in entries.items()
     ]
     if len(handles) > 1:

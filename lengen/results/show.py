@@ -53,7 +53,7 @@ class ShownGrid:
 
         A grid of lengths alone, a curve, has no second axis: ``count`` says nothing there.
         """
-        wanted = [value for value in (length, count)][: len(self.axes)]
+        wanted = [length, count][: len(self.axes)]
         cells = [
             modes[mode or self.mode]
             for cell, modes in self.scores.items()

@@ -23,6 +23,14 @@ def check_parts(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
 
 def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec) -> None:
     """Raise `SettingError` for sections that do not go together."""
+    _check_data(data, model, train, test)
+    _check_loss(data, model, train)
+    if model.loops_by_length is not None:
+        _check_loops(data, model, train, test, model.loops_by_length)
+    _check_measured(data, model, test)
+
+
+def _check_data(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec) -> None:
     architecture = model.architecture
     if data.spaces is not None and not data.format.begin:
         raise SettingError(
@@ -64,10 +72,13 @@ def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: Tes
             f"data.examples={data.examples}: with data.hints a training set is streamed, for which all batches share "
             f"one length; set data.examples=0 or train.one_length=true"
         )
-    if train.loss == "all" and not architecture.IN_ORDER:
+
+
+def _check_loss(data: DataSpec, model: ModelSpec, train: TrainSpec) -> None:
+    if train.loss == "all" and not model.architecture.IN_ORDER:
         raise SettingError(
-            f"train.loss=all: model.architecture={architecture.kind} does not see the tokens it is trained on; set "
-            f"train.loss=response"
+            f"train.loss=all: model.architecture={model.architecture.kind} does not see the tokens it is trained on; "
+            f"set train.loss=response"
         )
     padding = max(task.trailing for task in (data.task, *data.hints))
     if train.loss == "all" and padding:
@@ -80,8 +91,10 @@ def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: Tes
             f"{model.reads_prompts}: with train.loss={train.loss} nothing tells where a prompt ends; set "
             f"train.loss=response"
         )
-    if model.loops_by_length is not None:
-        _check_loops(data, model, train, test, model.loops_by_length)
+
+
+def _check_measured(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
+    architecture = model.architecture
     if not architecture.IN_ORDER and data.format.build(data.task).follows:
         raise SettingError(
             f"model.architecture={architecture.kind}: the blanks that it fills would tell how long an answer is, which "

@@ -155,9 +155,10 @@ class Task(Axis):
 
     def fixed_set(self, examples: int, seed: int) -> Problems:
         """A training set of that many problems as bytes, drawn in parts, so that its size is what limits memory."""
-        drawn = []
-        for start in range(0, examples, CHUNK):
-            drawn.append(self.train(min(CHUNK, examples - start), stream("set", seed, start)).packed())
+        drawn = [
+            self.train(min(CHUNK, examples - start), stream("set", seed, start)).packed()
+            for start in range(0, examples, CHUNK)
+        ]
         return Problems(torch.cat([p.operands for p in drawn]), torch.cat([p.lengths for p in drawn]))
 
     def validation(self, n: int, generator: Generator) -> Problems:

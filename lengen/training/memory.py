@@ -23,4 +23,4 @@ def keep_freed_memory() -> bool:
     except (AttributeError, OSError):  # another C library
         return False
     wanted = ((MAPPED, LARGEST_KEPT), (TRIM, 2**31 - 1), (PADDING, 256 << 20))
-    return all([bool(mallopt(number, value)) for number, value in wanted])
+    return sum(bool(mallopt(number, value)) for number, value in wanted) == len(wanted)

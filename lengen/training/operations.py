@@ -46,8 +46,9 @@ def training_operations(spec: Spec) -> float:
     if not train.steps:
         return 0.0
     examples = [_forward(model, data, *trained_cells(spec))]
-    for hint in spec.data.hints:  # which train in turn, over lengths of their own
-        examples.append(_forward(model, replace(data, task=hint), hint.trained_lengths, (hint.most,)))
+    examples += [  # hints train in turn, over lengths of their own
+        _forward(model, replace(data, task=hint), hint.trained_lengths, (hint.most,)) for hint in spec.data.hints
+    ]
     return 3 * fmean(examples) * train.steps * train.batch * padding(spec)
 
 

@@ -140,9 +140,8 @@ def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[st
         "retraining_seconds": round(info["scalars"]["steps"] * info["seconds_per_step"], 3),
     }
     steps = converged(read_metrics(folder / FIRST / METRICS)), converged(read_metrics(folder / METRICS))
-    for name, value in zip(("interpolation_steps", "retraining_steps"), steps, strict=True):
-        if value is not None:
-            scalars[name] = value
+    names = ("interpolation_steps", "retraining_steps")
+    scalars |= {name: value for name, value in zip(names, steps, strict=True) if value is not None}
     if steps[0] and steps[1]:
         scalars["steps_ratio"] = steps[1] / steps[0]
         per_step = info["seconds_per_step"], began["seconds_per_step"]

@@ -84,10 +84,8 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
             data=replace(self.data, position_ids=ids),
             model=overlay(self.model, {"encoding": encoding, "architecture": plain}),
             train=replace(self.train, **{name: getattr(self.interpolation, name) for name in TRAINING}),
-            test=TestSpec(
-                lengths=(self.data.task.longest,), counts=self.test.counts, examples=1, free_running=False
-            ),
-        )  # fmt: skip
+            test=TestSpec(lengths=(self.data.task.longest,), counts=self.test.counts, examples=1, free_running=False),
+        )
 
     def retrained(self) -> Spec:
         """The retrained model's specification, without the sections of its own."""

@@ -1,7 +1,7 @@
 """Parity without a scratchpad by the number of ones in the string.
 
-    python -m papers.coupling.ones             # measure the stored model, write the table and draw it
-    python -m papers.coupling.ones FOLDER ...  # measure the models of these run folders, write their table
+python -m papers.coupling.ones             # measure the stored model, write the table and draw it
+python -m papers.coupling.ones FOLDER ...  # measure the models of these run folders, write their table
 """
 
 import json

@@ -51,7 +51,8 @@ def predicted(tokens: Sequence[str]) -> np.ndarray:
     matches[:, place < 0] = False
     matches[:, :, place < 0] = True
     matches &= np.tri(len(place), dtype=bool)
-    return matches / matches.sum(axis=2, keepdims=True)
+    weights: np.ndarray = matches / matches.sum(axis=2, keepdims=True)
+    return weights
 
 
 def overlaps(trained: np.ndarray, pattern: np.ndarray, steps: slice, start: bool = True) -> np.ndarray:
@@ -66,12 +67,14 @@ def overlaps(trained: np.ndarray, pattern: np.ndarray, steps: slice, start: bool
     shared = np.minimum(trained[:, None], pattern[None]).sum(axis=3)
     kept = pattern.sum(axis=2) > 0
     total, rows = (shared * kept).sum(axis=2), np.broadcast_to(kept.sum(axis=1), shared.shape[:2])
-    return np.divide(total, rows, out=np.full(total.shape, np.nan), where=rows > 0)
+    shares: np.ndarray = np.divide(total, rows, out=np.full(total.shape, np.nan), where=rows > 0)
+    return shares
 
 
 def _scaled(rows: np.ndarray) -> np.ndarray:
     total = rows.sum(axis=2, keepdims=True)
-    return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+    scaled: np.ndarray = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+    return scaled
 
 
 def of_map(record: AttentionMap, start: bool = True) -> np.ndarray:
@@ -126,4 +129,5 @@ def uniform(record: AttentionMap, start: bool = True) -> np.ndarray:
     """(4,) overlap of attention that is spread evenly over all that a query sees: what no structure gives."""
     size = len(record.tokens)
     even = np.tri(size) / np.arange(1, size + 1)[:, None]
-    return overlaps(even[None], predicted(record.tokens), slice(record.tokens.index("="), None), start)[0]
+    shares: np.ndarray = overlaps(even[None], predicted(record.tokens), slice(record.tokens.index("="), None), start)[0]
+    return shares

@@ -45,10 +45,8 @@ PAPER_ADDITION = Spec(
     ),
     model=ModelSpec(layers=6, heads=8, width=1024, head_dim=128, ff_width=2048),
     train=TrainSpec(steps=50_000, batch=400, lr=3e-5, precision="bf16-mixed", evaluations=50),
-    test=TestSpec(
-        lengths=tuple(range(1, 31)), counts=tuple(range(2, 31)), attention=ATTENTION, free_running=False
-    ),
-)  # fmt: skip
+    test=TestSpec(lengths=tuple(range(1, 31)), counts=tuple(range(2, 31)), attention=ATTENTION, free_running=False),
+)
 """Table 2: S_A(10, 10), tested on the 30 x 29 grid.
 
 The grid needs exact match only, which one forward pass decides; text of the model's own is for Figures 14 and 15. Betas

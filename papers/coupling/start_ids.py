@@ -1,6 +1,6 @@
 """Sums by length and start id: position coupling tests at start id 1 alone, and trains at all.
 
-    python -m papers.coupling.start_ids      # measure two stored models, write a table of each, draw the first
+python -m papers.coupling.start_ids      # measure two stored models, write a table of each, draw the first
 """
 
 from typing import Any, NamedTuple

@@ -47,7 +47,7 @@ class Sizes:
         """
         rounds = len(str(self.operands)) - 1
         excess = (self.operands - 10**rounds) * 10 ** min(self.digits, rounds + 1)
-        return self.digits + 1 + rounds - (excess < self.operands)
+        return self.digits + 1 + rounds - int(excess < self.operands)
 
     @property
     def tokens(self) -> int:

@@ -1,6 +1,6 @@
 """Abacus on sums of operands of unequal length: the test that Figure 4.5 leaves out.
 
-    python -m papers.random_spaces.equal_lengths      # measure the stored model, write the table and draw it
+python -m papers.random_spaces.equal_lengths      # measure the stored model, write the table and draw it
 """
 
 import sys

@@ -257,9 +257,7 @@ def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
     for axes, group in zip(figure.subplots(1, len(outside), squeeze=False)[0], outside, strict=True):
         for name, look in looks.items():
             some = frame[(frame["group"] == group) & (frame["training"] == name)]
-            axes.plot(
-                some["inside"], some["outside"], look.marker, ls="", color=look.colour, label=name, clip_on=False
-            )
+            axes.plot(some["inside"], some["outside"], look.marker, ls="", color=look.colour, label=name, clip_on=False)
         axes.set(title=_role(every[0], group), xlabel="Loss inside (nats)", ylim=(0, None), xlim=(0, None))
     figure.axes[0].set_ylabel("Loss beyond (nats)")
     plotting.legend(figure, list(figure.axes[0].lines))

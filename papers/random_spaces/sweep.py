@@ -107,4 +107,4 @@ def to_csv(found: Sequence[Row]) -> str:
     frame = pd.DataFrame(found, columns=HEADER)
     frame["lengths"] = [" ".join(map(str, row.lengths)) for row in found]
     frame[["mean_percent", "deviation_percent"]] *= 100
-    return frame.to_csv(index=False, float_format="%.3f", lineterminator="\n")
+    return str(frame.to_csv(index=False, float_format="%.3f", lineterminator="\n"))

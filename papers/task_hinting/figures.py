@@ -213,7 +213,12 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
     for k, alphabet in enumerate(dict.fromkeys(alphabet for alphabet, *_ in solved)):
         bits, reached = zip(*sorted((b, n) for a, b, n in solved if a == alphabet), strict=True)
         handles += axes.plot(
-            bits, reached, plotting.MARKERS[k], ls="", color=plotting.COLOURS[k], label=f"numbers 1 to {alphabet}",
+            bits,
+            reached,
+            plotting.MARKERS[k],
+            ls="",
+            color=plotting.COLOURS[k],
+            label=f"numbers 1 to {alphabet}",
             markersize=max(8 - 3 * k, 2),
         )
     axes.set_yscale("log", base=2)

@@ -44,7 +44,7 @@ class BareLoop:
         """One optimizer step on a batch."""
         batch = move_data_to_device(drawn, self.module.device)
         self.optimizer.zero_grad()
-        self.module.training_step(batch, number).backward()
+        self.module.training_step(batch, number).backward()  # type: ignore[no-untyped-call]
         clip_grad_norm_(self.module.parameters(), self.spec.train.clip)
         self.optimizer.step()
         self.schedule.step()

@@ -13,9 +13,9 @@ PROGRAM = "reproduce"
 
 def completion_command(options: argparse.Namespace) -> int:
     """Print the script; a shell that evaluates it completes the program ``reproduce``."""
-    import argcomplete
+    from argcomplete.shell_integration import shellcode
 
-    print(argcomplete.shellcode([PROGRAM], shell=options.shell))
+    print(shellcode([PROGRAM], shell=options.shell))
     return 0
 
 

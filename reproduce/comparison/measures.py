@@ -47,7 +47,8 @@ def values(name: str) -> Measure:
 def _array(prefix: str, name: str, proportion: bool) -> Measure:
     def examples(run: Run, length: int) -> "np.ndarray":
         found = stored(run, f"{prefix}.{length}").astype(float)
-        return found[found == found]  # nan is not itself
+        numbers: np.ndarray = found[found == found]  # nan is not itself
+        return numbers
 
     def value(run: Run, length: int) -> tuple[float, int]:
         kept = examples(run, length)

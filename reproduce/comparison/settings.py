@@ -91,4 +91,4 @@ def _holds(ours: object, relation: str, published: Any, tolerance: float) -> boo
         return type(ours) is type(published) and ours == published
     if relation != "=":
         return RELATIONS[relation](ours, published)
-    return abs(ours - published) <= tolerance + 1e-9 * abs(published)
+    return bool(abs(ours - published) <= tolerance + 1e-9 * abs(published))

@@ -38,9 +38,7 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str,
     """
     from rich.text import Text
 
-    found = table(
-        "paper", "within\n5 points", "main\nstatements", "size", ("time", "right"), ("has run", "right")
-    )  # fmt: skip
+    found = table("paper", "within\n5 points", "main\nstatements", "size", ("time", "right"), ("has run", "right"))
     for paper in chosen:
         found.add_row()
         name = entry(f"paper{paper.number} {paper.name}", paper.title)

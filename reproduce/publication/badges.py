@@ -2,8 +2,8 @@
 
 from html import escape
 
-from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE
 from reproduce.comparison.compare import Comparison
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
 from reproduce.publication.facts import Facts
 
 HEIGHT, EDGE, LETTER = 20, 6, 6.6

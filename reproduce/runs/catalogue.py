@@ -243,7 +243,7 @@ class Catalogue:
             return False
         if run.store == "reference" and run.info["overrides"] == []:
             return True
-        return run.info["spec_hash"] == hash_of(experiment.specs[profile])
+        return hash_of(experiment.specs[profile]) == str(run.info["spec_hash"])
 
     def overridden(self, run: Run, experiment: Experiment, profile: str) -> bool:
         """Return True if a run was made for an experiment at a profile with ``--set``, and so does not represent it."""

@@ -162,6 +162,7 @@ class _Pool:
                     left.remove(pipe)
 
     def _start(self) -> Connection:
+        ours: Connection
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=work, args=(theirs, self._perform, dict(os.environ)), daemon=True)
         process.start()

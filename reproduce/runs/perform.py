@@ -273,7 +273,7 @@ class _Collector:
         self._watch = watch
         self.failures: dict[str, str] = {}
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._watch, name)
 
     def failed(self, job: Job, sentence: str) -> None:

@@ -160,8 +160,8 @@ def _is_new(run: Run, stored: Mapping[str, Any] | None, weights: bool) -> bool:
     if stored is None:
         return True
     if (run.info["spec_hash"], records(run).digests()) == (stored["spec_hash"], stored["rows"]):
-        return weights and WEIGHTS in run.info["files"] and WEIGHTS not in stored["files"]
-    return str(run.info["finished"]) > stored["finished"]
+        return bool(weights and WEIGHTS in run.info["files"] and WEIGHTS not in stored["files"])
+    return str(run.info["finished"]) > str(stored["finished"])
 
 
 def _check_size(path: Path) -> None:

@@ -146,9 +146,7 @@ def test_every_package_that_finds_runs_is_asked(monkeypatch):
         lengen.load("none")
 
 
-@pytest.mark.parametrize(
-    ("page", "title"), [("README.md", "In Python"), ("docs/library.md", "# As a library")]
-)
+@pytest.mark.parametrize(("page", "title"), [("README.md", "In Python"), ("docs/library.md", "# As a library")])
 def test_lines_give_what_stands_beside_them(installed, page, title):
     block = (ROOT / page).read_text(encoding="utf-8").partition(title)[2].partition("\n## ")[0]
     lines = [line[4:] for line in block.splitlines() if line.startswith("    ")]

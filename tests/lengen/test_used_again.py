@@ -76,7 +76,7 @@ def test_curves_are_of_the_data_at_hand():
     assert [*used.points(model, reverse)] == [*LearningCurves([2], examples=5).points(model, reverse)]
 
 
-@pytest.mark.parametrize("counts, free", [([3, 4], True), ([2], False)])
+@pytest.mark.parametrize(("counts", "free"), [([3, 4], True), ([2], False)])
 def test_a_curve_refuses_a_grid_that_does_not_count_its_edits(counts, free):
     grid = AccuracyGrid([1], counts, examples=2, free_running=free)
     with pytest.raises(OperandError, match="has to be an AccuracyGrid"):
@@ -137,7 +137,7 @@ def test_a_line_of_json_needs_prompt_and_answer_and_no_split():
             read_lines([json.dumps({k: v for k, v in line.items() if k != name})])
 
 
-@pytest.mark.parametrize("task, line", [("parity", "0920="), ("n_by_1", "12*345=")])
+@pytest.mark.parametrize(("task", "line"), [("parity", "0920="), ("n_by_1", "12*345=")])
 def test_a_prompt_of_no_problem_is_refused(task, line):
     with pytest.raises(TaskError, match="is no problem of"):
         read_lines([line], task)

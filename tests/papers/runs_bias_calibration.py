@@ -102,7 +102,7 @@ def relative(heads=8, most=4) -> dict[str, np.ndarray]:
 def calibrated(name: str, digits=12) -> list[Run]:
     """An ABC run of addition or n-by-one whose head 6 is transparent."""
     if "n-by-one" in name:
-        columns, starts = digits + 4, {head: (digits,) for head in (0, 1, 2, 4, 6, 7)} | {3: (digits + 2,)}
+        columns, starts = digits + 4, dict.fromkeys((0, 1, 2, 4, 6, 7), (digits,)) | {3: (digits + 2,)}
     else:
         columns = 2 * digits + 3
         starts = {0: (digits,), 1: (2 * digits + 1,), 2: (2 * digits + 1, 2 * digits + 2), 3: (digits,), 4: (digits, 5)}

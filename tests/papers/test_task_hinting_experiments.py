@@ -136,9 +136,7 @@ def test_published_vocabularies():
         assert len(TaskData(spec(name), 0).vocab) == tokens
 
 
-PERCENT = {
-    5: "100.000", 10: "100.000", 15: "75.000", 20: "50.000", 25: "25.000", 30: "0.000", 40: "0.000", 50: "0.000"
-}  # fmt: skip
+PERCENT = {5: "100.000", 10: "100.000", 15: "75.000", 20: "50.000", 25: "25.000", 30: "0.000", 40: "0.000", 50: "0.000"}
 """What a made run has right, by length."""
 
 

@@ -161,9 +161,7 @@ def content(root: Path) -> dict[str, str]:
 
 def compared(one: dict[str, str], other: dict[str, str]) -> dict[str, str]:
     """File -> how the second folder differs from the first."""
-    found = {name: "missing" for name in one.keys() - other.keys()} | {
-        name: "too many" for name in other.keys() - one.keys()
-    }
+    found = dict.fromkeys(one.keys() - other.keys(), "missing") | dict.fromkeys(other.keys() - one.keys(), "too many")
     return found | {name: "other bytes" for name in one.keys() & other.keys() if one[name] != other[name]}
 
 

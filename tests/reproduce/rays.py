@@ -50,6 +50,7 @@ def started(nodes: int, cpus: int) -> Any:
             made.shutdown()
             if not tries_left:
                 raise
+    raise AssertionError("the last try returns or raises")
 
 
 def workers(cluster: Any) -> list[int]:

@@ -249,12 +249,19 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["adderboard", "an_adder.py", "--seed", "3"], "an_adder.py is a file and has no runs for --seed"),
         (["evaluate", "no/x.py:f", "--on", "copy"], "there is no file no/x.py"),
         (["probe", "coupling/fig7/fire-plain", "5", "7", "--out", "no/p.png"], "no is no folder"),
-        *(([*words], "cannot be run (refused: ") for words in (
-            ["encode", "matrix/sums/abc", "5", "7"], ["solve", "matrix/sums/abc", "5", "7"],
-            ["probe", "matrix/sums/abc", "5", "7"], ["score", "matrix/sums/abc", "an_empty.txt"],
-            ["export", "matrix/sums/abc", "--out", "x"], ["rerun", "matrix/sums/abc"],
-            ["evaluate", "--run", "matrix/sums/abc", "--on", "sums"], ["adderboard", "matrix/sums/abc"],
-        )),
+        *(
+            ([*words], "cannot be run (refused: ")
+            for words in (
+                ["encode", "matrix/sums/abc", "5", "7"],
+                ["solve", "matrix/sums/abc", "5", "7"],
+                ["probe", "matrix/sums/abc", "5", "7"],
+                ["score", "matrix/sums/abc", "an_empty.txt"],
+                ["export", "matrix/sums/abc", "--out", "x"],
+                ["rerun", "matrix/sums/abc"],
+                ["evaluate", "--run", "matrix/sums/abc", "--on", "sums"],
+                ["adderboard", "matrix/sums/abc"],
+            )
+        ),
         (["run", "matrix/sums/abc"], "choose another variant"),
     ],
 )
@@ -267,8 +274,11 @@ def test_mistakes_are_one_sentence(here, capsys, words, sentence):
 @pytest.mark.parametrize(
     ("option", "value", "sentence"),
     [
-        ("--out", "no/x.jsonl", "no folder"), ("--picture", "no/x.png", "no folder"), ("--beside", "no", "paper"),
-        ("--out", "a.jsonl", "it is a folder"), ("--out", "/proc/x.jsonl", "cannot be written"),
+        ("--out", "no/x.jsonl", "no folder"),
+        ("--picture", "no/x.png", "no folder"),
+        ("--beside", "no", "paper"),
+        ("--out", "a.jsonl", "it is a folder"),
+        ("--out", "/proc/x.jsonl", "cannot be written"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_a_model_answers(here, capsys, option, value, sentence):

@@ -267,8 +267,13 @@ def test_what_answers_no_text_is_refused(answer):
 @pytest.mark.parametrize(
     "options",
     [
-        {"split": "val"}, {"examples": 0, "split": "train"}, {"examples": 3}, {"size": "6"}, {"seed": 3},
-        {"split": "train", "seed": -1}, {"split": "train", "seed": "a"},
+        {"split": "val"},
+        {"examples": 0, "split": "train"},
+        {"examples": 3},
+        {"size": "6"},
+        {"seed": 3},
+        {"split": "train", "seed": -1},
+        {"split": "train", "seed": "a"},
     ],
 )
 def test_problems_are_refused_in_one_sentence(options):

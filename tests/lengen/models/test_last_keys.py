@@ -112,7 +112,7 @@ def test_what_is_far_away_does_not_matter_to_a_window():
         (Decoder(Window(1)), {"tempered": Tempered()}, r"model.tempered: .*attention_bias=window lets heads see few"),
     ],
     ids=["given", "stride", "all heads", "no heads", "rope", "beside an encoder", "tempered"],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused(architecture, model, said):
     with pytest.raises(SettingError, match=said):
         check(sized(architecture=architecture, **model))

@@ -140,7 +140,7 @@ SETTINGS = st.builds(
         test=replace(SPEC.test, lengths=tuple(lengths)),
     ),
     st.sampled_from(list(ACCEPTED)),
-    st.sampled_from([format for format in parts_of(lengen.Format)] + [lengen.Linear(width=9, reverse_response=True)]),
+    st.sampled_from([*parts_of(lengen.Format), lengen.Linear(width=9, reverse_response=True)]),
     st.sampled_from(parts_of(lengen.PositionIds)),
     st.sampled_from([*parts_of(lengen.Encoding), lengen.RelativeKeys(clip=3)]),
     st.sampled_from(

@@ -103,7 +103,7 @@ def test_a_tenth_of_the_sequences_draws_from_half_as_many_numbers():
         # Two samples of one distribution: the difference of two counts has twice their variance.
         statistic = sum((found[k] - expected[k]) ** 2 / (found[k] + expected[k]) for k in common) / len(common)
         assert statistic < 2.5, (length, found, expected)
-        assert set(number for row in drawn for number in row) == set(range(1, 101))
+        assert {number for row in drawn for number in row} == set(range(1, 101))
 
 
 def test_sequences_with_repeats_have_few_numbers_wherever_they_stand():
