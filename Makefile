@@ -82,7 +82,7 @@ report: setup  ## one site with everything: results/local/report/index.html
 	$(RUN) report
 
 bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ ONLY=NAME
-	$(PY) -m reproduce.bench $(if $(OUT),--out $(OUT)) $(if $(ONLY),--only $(ONLY))
+	$(PY) -m benchmarks $(if $(OUT),--out $(OUT)) $(if $(ONLY),--only $(ONLY))
 
 docs: $(DOCS)/.installed  ## the documentation as a site: build/site/index.html
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build

@@ -56,7 +56,7 @@ def parser() -> Parser:
     top.add_argument("-V", "--version", action="store_true", help="version of this program and its commit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     for row in COMMANDS:
-        command = commands.add_parser(row.name, help=row.help, add_help=row.name != "bench")
+        command = commands.add_parser(row.name, help=row.help)
         for argument in row.arguments:
             _add(command, argument)
     return top
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         top = parser()
         top.typed = typed
-        options = argparse.Namespace(command="bench") if typed[:1] == ["bench"] else top.parse_args(typed)
+        options = top.parse_args(typed)
     except SystemExit as end:
         return int(end.code or 0)
     if options.command is None:

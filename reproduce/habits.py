@@ -15,7 +15,7 @@ COMMANDS = {
     "ls": "list", "status": "list", "papers": "list", "info": "show", "describe": "show", "config": "show",
     "train": "run", "fit": "run", "start": "run", "resume": "run", "repeat": "rerun", "plot": "figures",
     "draw": "figures", "eval": "compare", "test": "compare", "site": "report", "check": "doctor",
-    "answer": "solve", "predict": "solve", "benchmark": "bench",
+    "answer": "solve", "predict": "solve",
 }  # fmt: skip
 """Names of other programs' commands -> ours."""
 ANSWERS = {

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lengen.inspection.timing import Benchmark
     from lengen.metrics.measures import Family, Measure
     from lengen.paper.experiment import Experiment, Figure, Runs
     from lengen.results.records import Run
@@ -69,8 +68,6 @@ class Paper:
     """Class name of a constructed setting -> the function of model and setting that sets the weights."""
     measurements: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     """Class name of a setting -> the function of the setting that returns its `Measurement`s."""
-    benchmarks: "Callable[[], Mapping[str, Benchmark]]" = dict
-    """Measurements of speed of its own, by their name on the command line."""
     adders: "Callable[[], Mapping[str, Spec | None]]" = dict
     """Experiments whose models ``adderboard`` lets add two numbers of ten digits, each with the specification that
     constructs such a model; None: with the weights of a run."""

@@ -16,5 +16,4 @@ PAPER = Paper(
     measures=later("papers.bias_calibration.measures:MEASURES"),
     procedures={"CalibratedSpec": later("papers.bias_calibration.calibrated:execute")},
     measurements={"RelativeSpec": later("papers.bias_calibration.relative:measurements")},
-    benchmarks=later("papers.bias_calibration.benchmark:BENCHMARKS"),
 )

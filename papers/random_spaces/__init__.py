@@ -13,6 +13,5 @@ PAPER = Paper(
     figures=later("papers.random_spaces.experiments:FIGURES"),
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
     measurements={"MeasuredSpec": later("papers.random_spaces.measured:measurements")},
-    benchmarks=later("papers.random_spaces.benchmark:BENCHMARKS"),
     adders=lambda: {"random_spaces/fig4.5/abacus": None},
 )

@@ -1,4 +1,4 @@
-"""The commands that show what is declared and stored: list, show, figures, report; and bench.
+"""The commands that show what is declared and stored: list, show, figures, report.
 
 Parsed options enter; text on stdout and an exit code leave. Only what draws imports matplotlib.
 """
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from lengen.paper.experiment import Experiment
 from reproduce.comparison.recorded import Recorded, recorded
-from reproduce.habits import usual
 from reproduce.output import listing, terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores
@@ -175,10 +174,3 @@ def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
         CATALOGUE.select(f"{paper}/{figure}")  # names the nearest where there is none
         raise SelectorError(f"selector '{selector}': {figure} is not drawn")
     return [(name, names) for name, names in drawn.items() if names]
-
-
-def bench_command(options: argparse.Namespace) -> int:
-    """Measure speed; the options are those of `reproduce.bench`."""
-    from reproduce.bench import __main__ as bench
-
-    return bench.main(usual(options.arguments)[1:])

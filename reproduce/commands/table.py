@@ -150,7 +150,6 @@ COMMANDS = (
             "completion:completion_command", (
         _a("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}"),
     )),
-    Command("bench", "measure speed on this machine, as ratios", "results:bench_command"),
     Command("adderboard", "the community's check of ten-digit addition, on this suite's models",
             "adderboard:adderboard_command", (
         _a("selector", nargs="?", metavar="SELECTOR",

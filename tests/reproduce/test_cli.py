@@ -452,7 +452,7 @@ def test_output_that_the_shell_has_closed_is_no_error(monkeypatch, results):
 
 
 def test_help_is_that_of_every_command(capsys):
-    assert main(["help", "bench"]) == 0 and "--only" in capsys.readouterr().out
+    assert main(["help", "compare"]) == 0 and "--check-history" in capsys.readouterr().out
 
 
 def test_a_statement_that_stands_otherwise_outranks_one_that_cannot_be_looked_up(monkeypatch, results):

@@ -1,7 +1,6 @@
 """Speed as ratios: drawing data, deciding exact match, edit distance.
 
-Training is in `reproduce.bench.trainer`, calibration and the thesis's formats are in `Paper.benchmarks`. Models are
-untrained: weights do not change the time.
+Models are untrained: weights do not change the time.
 """
 
 from collections.abc import Callable
@@ -11,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from benchmarks.timing import Entry, entry, exponent, turns
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import verify, write
 from lengen.formats.linear import Linear
 from lengen.formats.vocab import END, FIRST, PAD
-from lengen.inspection.timing import Entry, entry, exponent, turns
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
 from lengen.position_ids.consecutive import Consecutive
@@ -42,6 +41,8 @@ class Sizes(NamedTuple):
     segments: int = 25
     response: int = 200
     pairs: int = 4
+    calibrated: tuple[int, int, int, int] = (8, 30, 62, 125)
+    """Heads, rows of the attention, rows and columns of its calibrated bias."""
 
 
 FULL = Sizes()
@@ -56,6 +57,7 @@ TINY = Sizes(
     segments=2,
     response=10,
     pairs=1,
+    calibrated=(2, 3, 5, 6),
 )
 
 SPEC = Spec(

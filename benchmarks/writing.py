@@ -2,8 +2,9 @@
 
 import itertools
 
+from benchmarks.speed import Sizes
+from benchmarks.timing import Entry, entry, turns
 from lengen.data.datamodule import ArithmeticData
-from lengen.inspection.timing import Entry, entry, turns
 from lengen.settings.changes import overlay
 from lengen.settings.spec import Spec, change
 from papers.random_spaces import experiments as thesis
@@ -15,19 +16,16 @@ WRITTEN: dict[str, Spec] = {
 }
 
 
-def writing(tiny: bool) -> list[Entry]:
+def writing(sizes: Sizes) -> list[Entry]:
     """The slowest way of writing two operands of 1 to 7 or 9 digits, in training batches of the published settings."""
-    batch, repeats = (8, 2) if tiny else (1024, 30)
-    found = {}
+    batch, rates = sizes.batch, {}
     for name, spec in WRITTEN.items():
         data = ArithmeticData(change(spec, data={"examples": 0}, train={"batch": batch // 4, "bucket": 4}), 0)
         windows = itertools.count()
-        turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], repeats)  # type: ignore[misc]
-        seconds = turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], repeats)  # type: ignore[misc]
-        found[name] = batch / seconds
-    slowest = min(found, key=lambda name: found[name].max())
-    what = f"{slowest}, the slowest of {', '.join(found)}: problems that are not tested, tokens, spaces, ids, mask"
-    return [entry("data_examples_per_second_thesis", what, found[slowest], "examples/s", "aim 50,000")]
+        turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
+        seconds = turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
+        rates[name] = batch / seconds
+    slowest = min(rates, key=lambda name: rates[name].max())
+    what = f"{slowest}, the slowest of {', '.join(rates)}: problems that are not tested, tokens, spaces, ids, mask"
+    return [entry("data_examples_per_second_thesis", what, rates[slowest], "examples/s", "aim 50,000")]
 
-
-BENCHMARKS = {"writing": writing}

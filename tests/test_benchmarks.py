@@ -1,14 +1,16 @@
-"""The bench at its smallest: every name, one schema, a file another tool can read."""
+"""The benchmarks at their smallest: every name, one schema, a file another tool can read."""
 
 import json
-from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reproduce.bench import __main__ as bench
-from reproduce.bench import speed
+from benchmarks import __main__ as bench
+from benchmarks import speed
+from benchmarks.timing import SPREAD, entry, exponent
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = {
     "data_examples_per_second",
     "data_examples_per_second_thesis",
@@ -35,47 +37,37 @@ def small_model(monkeypatch):
         small = getattr(speed, name).override("train.batch=2", "train.bucket=2", "model.width=16")
         monkeypatch.setattr(speed, name, small)
     monkeypatch.setattr(speed, "PUBLISHED_LENGTH", 5)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 
 
 def test_every_entry_has_one_schema_and_stands_in_the_file_that_was_asked_for(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.chdir(tmp_path)
-    assert bench.main(["--out", "found/"], tiny=True) == 0
+    bench.main(["--out", "found/"], speed.TINY)
     (path,) = tmp_path.glob("**/*.json")
     assert path == tmp_path / "found" / f"{bench.file_name()}.json"
     entries = json.loads(path.read_text())
-    assert {entry["name"] for entry in entries} == NAMES
+    assert {measured["name"] for measured in entries} == NAMES
     assert len(entries) == len(NAMES)
-    for entry in entries:
-        assert list(entry) == ["name", "what", "value", "unit", "against", "low", "high", "command"]
-        assert isinstance(entry["value"], int | float)
-        assert entry["value"] > 0 or entry["name"].startswith("scaling_")
-        assert entry["low"] <= entry["value"] <= entry["high"]
-    commands = {entry["name"]: entry["command"] for entry in entries}
-    assert commands["calibration_vs_loop"] == "python -m reproduce.bench --only calibration"
+    for measured in entries:
+        assert list(measured) == ["name", "what", "value", "unit", "against", "low", "high", "command"]
+        assert isinstance(measured["value"], int | float)
+        assert measured["value"] > 0 or measured["name"].startswith("scaling_")
+        assert measured["low"] <= measured["value"] <= measured["high"]
+    commands = {measured["name"]: measured["command"] for measured in entries}
+    assert commands["calibration_vs_loop"] == "make bench ONLY=calibration"
     assert "measuring decoding" in capsys.readouterr().out
 
 
-def test_help_measures_nothing_and_nothing_is_written_unasked(tmp_path, monkeypatch, capsys):
+def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(bench, "measure", lambda *_: pytest.fail("it measured"))
-    assert bench.main(["--help"]) == 0
-    shown = capsys.readouterr().out
-    assert all(option in shown for option in ("--only NAME", "--out FILE"))
-    monkeypatch.setattr(bench, "measure", lambda *_: [])
-    assert bench.main([], tiny=True) == 0
-    assert list(tmp_path.rglob("*")) == []
-
-
-def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(monkeypatch, capsys):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert bench.main(["--only", "calibration"], tiny=True) == 0
+    bench.main(["--only", "calibration"], speed.TINY)
     shown = capsys.readouterr().out
     assert "measuring calibration" in shown and "measuring data" not in shown
-    assert bench.main(["--only", "knitting"], tiny=True) == 2
+    assert list(tmp_path.rglob("*")) == [], "nothing is written unasked"
+    with pytest.raises(SystemExit, match="2"):
+        bench.main(["--only", "knitting"], speed.TINY)
     said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "one of: data, decoding, training, edit-distance, calibration, writing" in said
+    assert all(name in said for name in bench.BENCHMARKS)
 
 
 def test_every_way_of_decoding_does_equal_work():
@@ -97,5 +89,21 @@ def test_an_endless_encoder_decoder_writes_the_full_length_too():
 def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("a file where a folder should be")
     monkeypatch.setattr(bench, "measure", lambda *_: [])
-    assert bench.main(["--out", str(tmp_path / "file" / "speed.json")], tiny=True) == 2
+    with pytest.raises(SystemExit, match="2"):
+        bench.main(["--out", str(tmp_path / "file" / "speed.json")], speed.TINY)
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+RATIOS = st.lists(st.floats(0.01, 100), min_size=2, max_size=40)
+
+
+@given(RATIOS)
+def test_a_spread_holds_its_median_and_lies_within_what_was_measured(values):
+    found = entry("name", "what", values, "ms")
+    assert min(values) <= found.low <= found.value <= found.high <= max(values) or np.ptp(values) < 1e-9
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(values, SPREAD)))
+
+
+@given(st.floats(-1, 3), st.floats(0.1, 10), st.lists(st.integers(1, 500), min_size=2, max_size=6, unique=True))
+def test_the_exponent_of_a_power_law_is_found(power, factor, sizes):
+    assert exponent(sizes, [factor * size**power for size in sizes]) == pytest.approx(power, abs=1e-6)

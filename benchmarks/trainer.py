@@ -10,17 +10,17 @@ from lightning import Callback
 from lightning.fabric.utilities.apply_func import move_data_to_device
 from torch.nn.utils import clip_grad_norm_
 
+from benchmarks import speed
+from benchmarks.speed import Sizes
+from benchmarks.timing import Entry, entry, fixed
 from lengen.callbacks import MetricsLogger, ResumePoint, TrainingLoss
 from lengen.data.batch import TrainBatch
 from lengen.data.datamodule import ArithmeticData
-from lengen.inspection.timing import Entry, entry, fixed
 from lengen.settings.spec import Spec
 from lengen.training.build import build_model
 from lengen.training.module import SequenceModule
 from lengen.training.optimizer import build_optimizer
 from lengen.training.run import build_trainer
-from reproduce.bench import speed
-from reproduce.bench.speed import Sizes
 
 
 class BareLoop:

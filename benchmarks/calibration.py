@@ -8,12 +8,11 @@ from collections.abc import Sequence
 
 import torch
 
-from lengen.inspection.timing import Entry, entry, turns
+from benchmarks.speed import Sizes
+from benchmarks.timing import Entry, entry, turns
 from lengen.models.attention_lines import ROUNDING, calibrate_bias
 
 Matrix = list[list[float]]
-SIZES = {False: (8, 30, 62, 125), True: (2, 3, 5, 6)}
-"""Heads, rows of the attention, rows and columns of its calibrated bias; and where only little is measured."""
 DIRECTIONS = ((1, -1), (1, 0), (1, 1))
 """Anti-diagonal, vertical, diagonal: those that suffice by Section 5."""
 
@@ -74,9 +73,9 @@ def line_value(A: Matrix, i: int, j: int, slope: int, line: str) -> float:
     return total / count if line == "mean" else total
 
 
-def calibration(tiny: bool) -> list[Entry]:
+def calibration(sizes: Sizes) -> list[Entry]:
     """The cross-attention bias of addition, all directions: milliseconds, and the loop's time against ours."""
-    heads, m, rows, columns = SIZES[tiny]
+    heads, m, rows, columns = sizes.calibrated
     attention = torch.rand(heads, m, columns, generator=torch.Generator().manual_seed(0))
     nested = attention.tolist()
     seconds = turns(
@@ -84,7 +83,7 @@ def calibration(tiny: bool) -> list[Entry]:
             lambda: calibrate_bias(attention, (rows, columns), DIRECTIONS),
             lambda: calibration_loop(nested, (rows, columns), DIRECTIONS),
         ],
-        1 if tiny else 5,
+        sizes.turns,
     )
     what = f"bias of {heads} heads, {rows} x {columns} from {m} x {columns}, {len(DIRECTIONS)} directions"
     ratios = seconds[:, 1] / seconds[:, 0]
@@ -93,5 +92,3 @@ def calibration(tiny: bool) -> list[Entry]:
         entry("calibration_milliseconds", what, 1000 * seconds[:, 0], "ms", "aim below 50"),
     ]
 
-
-BENCHMARKS = {"calibration": calibration}

@@ -32,10 +32,6 @@ class Entry(NamedTuple):
     """Command that measures it."""
 
 
-Benchmark = Callable[[bool], list[Entry]]
-"""``benchmark(tiny)`` measures, or where ``tiny`` only shows that it can, and returns its entries."""
-
-
 def exponent(sizes: Sequence[float], costs: Sequence[float] | np.ndarray) -> float:
     """``e`` of the power law ``cost = c * size ** e``, by least squares of the logarithms.
 

@@ -1,0 +1,1 @@
+"""Speed, as ratios measured on this machine; beside the program, as the tests are."""

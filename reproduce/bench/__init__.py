@@ -1,1 +1,0 @@
-"""Speed, as ratios measured on this machine."""
