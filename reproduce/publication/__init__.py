@@ -1,5 +1,5 @@
-"""Files that make the suite citable, written by ``promote``: tables, data package, crate, pages, model cards and
-badges.
+"""Files that make the suite citable, written by ``promote``: tables, crate, pages, model cards and a
+badge.
 
 The committed runs and their comparison enter; files leave, the same bytes from the same runs. In pages with prose
 numbers stand between marks alone, so they are never older than the runs.
@@ -7,10 +7,8 @@ numbers stand between marks alone, so they are never older than the runs.
     README.md, papers/*/*.md, docs  prose by hand, facts between marks             blocks, front_page, report
     results/published.csv           every published measurement beside ours        comparison.lines
     results/statements.csv          every main statement under a stable id         comparison.pages
-    results/datapackage.json        every CSV file and what its columns mean       datapackage
-    results/schemas/*.json          the columns
     results/overview.svg            main statements as squares, a table beside ours  overview
-    results/badges/*.svg            answers in one line                           badges
+    results/badges/claims.svg       published values that are met, in one line     badges
     results/reference/**/README.md  a model card where weights are committed       cards
     ro-crate-metadata.json          which program made which results, and when     crate
 """
@@ -19,7 +17,7 @@ from pathlib import Path
 
 from reproduce.comparison import lines, pages
 from reproduce.output import overview
-from reproduce.publication import badges, blocks, cards, crate, datapackage
+from reproduce.publication import badges, blocks, cards, crate
 from reproduce.publication.facts import gather
 from reproduce.store.atomic_files import update
 
@@ -33,12 +31,10 @@ def files(repository: Path) -> dict[Path, str]:
         results / "published.csv": lines.to_csv(line for one in compared for line in one.lines),
         results / "statements.csv": pages.statements_csv(compared),
     }
-    found |= {results / "badges" / name: text for name, text in badges.badges(facts).items()}
+    found[results / "badges" / "claims.svg"] = badges.claims(facts)
     found |= {page: blocks.filled(page.read_text(encoding="utf-8"), facts) for page in blocks.pages(repository)}
     found[results / overview.FILE] = overview.picture(overview.shown(facts.compared))
     found |= cards.cards(facts)
-    found |= {results / "schemas" / name: text for name, text in datapackage.schemas().items()}
-    found[results / "datapackage.json"] = datapackage.package(facts)
     found[repository / "ro-crate-metadata.json"] = crate.crate(facts)
     return found
 

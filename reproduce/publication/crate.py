@@ -5,10 +5,10 @@ one profile; runs.jsonl in the folder that is its result has the rest, with a sh
 """
 
 import datetime
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from lengen.results.records import Run
-from reproduce.publication.datapackage import with_lines
 from reproduce.publication.facts import Facts
 from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
@@ -22,7 +22,6 @@ TITLE = "Length generalization of arithmetic transformers: published statements 
 TABLES = {
     "results/published.csv": "every published value with ours beside it",
     "results/statements.csv": "every statement with its answer",
-    "results/datapackage.json": "what the columns of all CSV files mean",
 }
 
 Entity = Mapping[str, object]
@@ -127,8 +126,7 @@ def _folder(run: Run) -> Entity:
 
 
 def _table(path: str, words: str) -> Entity:
-    kind = {"csv": "text/csv", "json": "application/json"}[path.rpartition(".")[2]]
-    return {"@id": path, "@type": "File", "name": words, "encodingFormat": kind}
+    return {"@id": path, "@type": "File", "name": words, "encodingFormat": "text/csv"}
 
 
 def _report(paper: str) -> Entity:
@@ -147,3 +145,21 @@ def _ids(entities: Iterable[Entity]) -> list[Entity] | Entity:
     """References to entities; a single one stands without a list."""
     found: list[Entity] = [{"@id": entity["@id"]} for entity in entities]
     return found[0] if len(found) == 1 else found
+
+
+def with_lines(head: Mapping[str, object], name: str, items: Iterable[Mapping[str, object]]) -> str:
+    """JSON of an object whose last value is a list of objects, each in a line of its own: it reads and differs well.
+
+    >>> print(with_lines({"a": 1}, "b", [{"c": 2}, {"c": 3}]))
+    {
+     "a": 1,
+     "b": [
+      {"c": 2},
+      {"c": 3}
+     ]
+    }
+    <BLANKLINE>
+    """
+    first = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    lines = ",\n  ".join(json.dumps(item, ensure_ascii=False) for item in items)
+    return f'{first},\n "{name}": [\n  {lines}\n ]\n}}\n'
