@@ -6,9 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding, module
-from lengen.encodings.fire_parts import HIDDEN, log_ratio, numbers, of_network
 from lengen.settings import encodings as settings
 from lengen.settings.model import ModelSpec
+
+HIDDEN = 32
+"""Width of the network."""
 
 
 @final
@@ -26,9 +28,18 @@ class Fire(Encoding):
         self.threshold = threshold
 
     def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor:
-        query, key = numbers(query_ids, key_ids, self.f, first=0)
+        query, key = numbers(query_ids, key_ids, self.f)
         span = torch.maximum(query, (self.factor * self.threshold).abs())
-        return of_network(log_ratio(query - key, span, self.c), self.f).movedim(-1, 1)
+        ratio = torch.log1p((self.c * (query - key)).abs()) / (torch.log1p((self.c * span).abs()) + 1e-6)
+        bias: Tensor = self.f(ratio[..., None].to(next(self.f.parameters()).dtype))
+        return bias.movedim(-1, 1)
+
+
+def numbers(query_ids: Tensor, key_ids: Tensor, network: nn.Module) -> tuple[Tensor, Tensor]:
+    """Return query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) as numbers in the network's precision, or in float32
+    if that is lower."""
+    dtype = torch.promote_types(next(network.parameters()).dtype, torch.float32)
+    return query_ids[0, :, :, None].to(dtype), key_ids[0, :, None, :].to(dtype)
 
 
 @module.register

@@ -64,24 +64,10 @@ class Fire(Part, Encoding, tag="fire", frozen=True):
     IN_BLOCKS = True
 
 
-class FireRatio(Part, Encoding, tag="fire_ratio", frozen=True):
-    """FIRE as in the position-coupling authors' code at submission."""
-
-    IN_BLOCKS = True
-
-
-class FireClamped(Part, Encoding, tag="fire_clamped", frozen=True):
-    """FIRE as in the position-coupling authors' later code."""
-
-    IN_BLOCKS = True
-
-
 __all__ = [
     "ALiBi",
     "Encoding",
     "Fire",
-    "FireClamped",
-    "FireRatio",
     "Learned",
     "NoEncoding",
     "RelativeKeys",

@@ -29,8 +29,6 @@ ENCODINGS = {
     "alibi": "consecutive",
     "rpe": "consecutive",
     "fire": "consecutive",
-    "fire_ratio": "consecutive",
-    "fire_clamped": "consecutive",
 }
 """Encoding -> the position ids it is published with."""
 BESIDE = ("encoder_layers", "attention_bias", "causal")

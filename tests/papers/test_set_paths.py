@@ -93,6 +93,6 @@ def test_what_a_text_sets_some_experiment_takes(paper, assignment):
 def test_a_path_of_older_settings_is_found_and_refused():
     (path,) = named("as `data.max_position` says", "coupling", IN_CODE)
     assert not any(accepted(spec, path) for spec in specs("coupling"))
-    assert named("(--set model.encoding=fire_ratio or fire)", "coupling", AFTER_SET) == {"model.encoding=fire_ratio"}
+    assert named("(--set model.encoding=rope or fire)", "coupling", AFTER_SET) == {"model.encoding=rope"}
     assert named("both (data.format.carries=code, true).", "random_spaces", IN_PROSE) == {"data.format.carries=code"}
     assert named("`papers/x.py` and `calibration.py`, `lengen.models`", "bias_calibration", IN_CODE) == set()

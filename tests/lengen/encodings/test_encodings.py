@@ -12,9 +12,7 @@ from lengen import SettingError, TaskData, build_model, check
 from lengen.encodings.alibi import ALiBi, alibi_slopes
 from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire import Fire
-from lengen.encodings.fire_clamped import FireClamped
-from lengen.encodings.fire_parts import numbers as fire_numbers
-from lengen.encodings.fire_ratio import FireRatio
+from lengen.encodings.fire import numbers as fire_numbers
 from lengen.encodings.learned import Learned
 from lengen.encodings.none import NoEncoding
 from lengen.encodings.relative_keys import RelativeKeys
@@ -209,67 +207,28 @@ def fire(encoding, i, j):
     return network(encoding.f, math.log(abs(c * (i - j)) + 1) / (math.log(abs(c * max(limit, i)) + 1) + 1e-6))
 
 
-def fire_ratio(encoding, i, j):
-    """Positions counted from 1."""
-    return [network(f, (j - i) / (i + 1))[0] for f in encoding.f]
-
-
-def fire_clamped(encoding, i, j):
-    c, limit = encoding.c.item(), encoding.root.item() ** 2
-    ratio = math.log(1 + abs(c * max(i - j, 0))) / (math.log(1 + abs(c * min(i, limit))) + 1e-6)
-    return network(encoding.f, ratio)
-
-
-@pytest.mark.parametrize(("kind", "formula"), [(Fire, fire), (FireRatio, fire_ratio), (FireClamped, fire_clamped)])
 @pytest.mark.parametrize("changed", [False, True])
-def test_fire_and_its_variants_follow_their_formulas(kind, formula, changed):
+def test_fire_follows_its_formula(changed):
     torch.manual_seed(0)
-    encoding = kind(heads=3).double()
-    if changed and kind is not FireRatio:
-        with torch.no_grad():  # thresholds within reach of the ids below
+    encoding = Fire(heads=3).double()
+    if changed:
+        with torch.no_grad():  # a threshold within reach of the ids below
             encoding.c.fill_(-0.7)
-            (encoding.factor if kind is Fire else encoding.root).fill_(0.02 if kind is Fire else 3.0)
+            encoding.factor.fill_(0.02)
     ids = torch.tensor([[[0, 1, 2, 9, 17, 29]]])
     bias = encoding.bias(ids, ids)[0]
     for q, i in enumerate(ids.flatten().tolist()):
         for k, j in enumerate(ids.flatten().tolist()):
             if j <= i:
-                assert bias[:, q, k].tolist() == pytest.approx(formula(encoding, i, j), abs=1e-8)
-
-
-def test_the_clamped_variant_counts_distances_from_0_as_the_authors_code_does():
-    """Made by their FIRE (src/model/modeling/positional_embeddings.py at b9cad94), weights sin(index + layer)."""
-    encoding = FireClamped(heads=2).double()
-    with torch.no_grad():
-        encoding.c.fill_(0.4)
-        encoding.root.fill_(3.0)
-        for layer, weights in enumerate(encoding.f.parameters()):
-            weights.copy_(torch.sin(torch.arange(weights.numel()).double() + layer).reshape(weights.shape))
-    ids = torch.arange(16)[None, None]
-    bias = encoding.bias(ids, ids)[0]
-    theirs = {
-        (0, 0): [0.0, 0.0],
-        (1, 0): [2.913632, 0.816827],
-        (5, 2): [2.091074, 0.586225],
-        (9, 0): [2.913639, 0.816829],
-        (15, 0): [3.715249, 1.041557],
-        (15, 11): [1.82432, 0.511442],
-    }
-    for (query, key), values in theirs.items():
-        assert bias[:, query, key].tolist() == pytest.approx(values, abs=1e-6)
+                assert bias[:, q, k].tolist() == pytest.approx(fire(encoding, i, j), abs=1e-8)
 
 
 def test_fire_starts_as_published():
     assert Fire(4).c.item() == pytest.approx(0.1) and Fire(4).threshold == 512
-    assert FireClamped(4).c.item() == pytest.approx(0.1) and FireClamped(4).root.item() == 16
-    shapes = {"fire": [(32, 1), (32,), (4, 32), (4,)], "clamped": [(32, 1), (32, 32), (4, 32)]}
-    assert [tuple(p.shape) for p in Fire(4).f.parameters()] == shapes["fire"]
-    assert [tuple(p.shape) for p in FireClamped(4).f.parameters()] == shapes["clamped"]
-    assert [tuple(p.shape) for p in FireRatio(4).f[3].parameters()] == [(32, 1), (32, 32), (1, 32)]
-    assert len(FireRatio(4).f) == 4
+    assert [tuple(p.shape) for p in Fire(4).f.parameters()] == [(32, 1), (32,), (4, 32), (4,)]
 
 
-@pytest.mark.parametrize("name", ["sinusoidal", "rope", "alibi", "rpe", "fire", "fire_ratio", "fire_clamped"])
+@pytest.mark.parametrize("name", ["sinusoidal", "rope", "alibi", "rpe", "fire"])
 def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
     message = (
         rf"model\.encoding={name}: it reads 1 level of position ids, and data\.position_ids=coupled has {{}}; "
@@ -309,7 +268,7 @@ def test_the_levels_that_an_encoding_states_are_those_it_looks_at():
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("name", ["sinusoidal", "rope", "alibi", "fire", "fire_ratio", "fire_clamped"])
+@pytest.mark.parametrize("name", ["sinusoidal", "rope", "alibi", "fire"])
 def test_ids_that_bfloat16_cannot_tell_apart_are_told_apart_in_a_model_of_bfloat16(name):
     """As in float32, to the rounding of what leaves the encoding; and the whole model runs."""
     torch.manual_seed(0)

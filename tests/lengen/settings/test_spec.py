@@ -93,7 +93,7 @@ def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
         ("data.position_ids.kind=none", "set data.position_ids to the kind itself"),
         ("data.spaces.ratio=1", "data.spaces is null and has no fields"),
         ("data.position_ids=couple", "unknown scheme of position ids 'couple'; nearest: coupled"),
-        ("model.encoding=fire_rato", "unknown encoding 'fire_rato'; nearest: fire_ratio"),
+        ("model.encoding=fira", "unknown encoding 'fira'; nearest: fire"),
         ("train.steps=many", 'train.steps="many": expected int'),
         ("train.steps=1.5", "train.steps=1.5: expected int"),
         ("train.lr=fast", 'train.lr="fast": expected float'),
@@ -270,7 +270,7 @@ SENSELESS = {
         *(
             (f"model.architecture=encoder_decoder {ONE_LEVEL} model.encoding={kind}",
              f"model.architecture.encoder_layers=0: {kind}, with model.inject=none, tells the order of tokens")
-            for kind in ("alibi", "fire", "fire_ratio", "fire_clamped")
+            for kind in ("alibi", "fire")
         ),
     ],
     "numbers of one width": [
