@@ -49,7 +49,7 @@ EXPORTS = {
     "lengen.data.task_data": ("TaskData",),
     "lengen.decoding.decoding": ("verify", "write"),
     "lengen.huggingface": ("hf",),
-    "lengen.inspection.library": ("LoadError", "load"),
+    "lengen.loading": ("LoadError", "load"),
     "lengen.metrics": ("answer_match", "edit_distances", "exact_match"),
     "lengen.metrics.counted": ("AnswerMatch", "Counted", "EditDistance", "ExactMatch"),
     "lengen.models": ("Transformer",),

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from reproduce import is_sentence
 from reproduce.commands.table import COMMANDS, Argument, Command
-from reproduce.parser import Parser
+from reproduce.parser import Parser, with_options
 from reproduce.store.atomic_files import existing, one_line
 
 BRIEF = ("list", "show", "compare")
@@ -96,9 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # a shell wants to know how the line may go on
         _resolved("completion:answer")(parser())
 
-    from reproduce.habits import usual
-
-    typed = usual(arguments)
+    typed = with_options(arguments)
     for word in typed:
         if LOST.fullmatch(word):
             return _refuse(f"{word}: expected a value behind =; see {program()} --help")

@@ -112,8 +112,8 @@ def test_an_added_paper_and_an_added_experiment_are_listed_and_can_be_run(all_ad
 
 
 def test_an_added_trick_is_a_column_that_one_command_fills(all_added):
-    column = ("reproduce", "run", "matrix", "--profile", "smoke", "--tricks", "cyclic")
-    planned = run(all_added, *column, "--dry-run")
+    smoke = ("--profile", "smoke")
+    planned = run(all_added, "reproduce", "run", "matrix/*/cyclic", *smoke, "--dry-run")
     assert "matrix/addition/cyclic" in planned and "8 to run" in planned
-    made = run(all_added, *column, "--task", "copy,sums")
+    made = run(all_added, "reproduce", "run", "matrix/copy/cyclic", "matrix/sums/cyclic", *smoke)
     assert "matrix/copy/cyclic seed 0: exact match" in made and "matrix/sums/cyclic seed 0: exact match" in made

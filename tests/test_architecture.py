@@ -134,7 +134,7 @@ def test_nothing_imports_itself_in_a_circle(of):
         visit(one, ())
 
 
-@pytest.mark.parametrize("module", ["lengen.inspection.problem", "lengen.inspection.projections"])
+@pytest.mark.parametrize("module", ["lengen.solve", "lengen.decoding.projections"])
 def test_one_problem_is_answered_without_lightning(module):
     """Its import takes longer than all else that ``encode``, ``solve`` and ``probe`` do."""
     heavy = "{'lightning', 'torchmetrics', 'scipy', 'matplotlib'}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lengen.inspection.problem import encode
+from lengen.solve import encode
 from reproduce.cli import main, parser
 from reproduce.commands.promote import MOST
 from reproduce.output import overview, terminal

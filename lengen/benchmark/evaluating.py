@@ -10,7 +10,7 @@ from lengen.benchmark.tasks import TaskError, task_of
 from lengen.results.records import Grid
 
 if TYPE_CHECKING:
-    from lengen.inspection.library import Model
+    from lengen.loading import Model
 
 
 def evaluate(

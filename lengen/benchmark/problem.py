@@ -9,9 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from lengen.benchmark.tasks import Task, TaskError, task_of
-
-BYTE_ORDER_MARK = "\ufeff"
-"""First character of text files of Windows."""
+from lengen.data.lines import BYTE_ORDER_MARK, cleaned, filled, listed, parted
 
 
 class Problem(NamedTuple):
@@ -82,12 +80,8 @@ def read_line(text: str, task: Task | str, id: str = "") -> Problem:
             raise TaskError(f"'{text[:60]}' is a problem of {given.task}, not of {task.name}")
         operands = task.read_prompt(given.prompt)
         return _checked(of_operands(task, given.id, given.cell, operands, given.split), given.answer, task)
-    prompt, _, answer = text.partition("=")
-    table = task.name != "sorting" and not (task.operator and task.operator in text.partition(",")[0][1:])
-    if "," in text and table:
-        *parts, answer = text.split(",")
-        prompt = task.prompt(parts)
-    operands = task.read_prompt(prompt)
+    given, answer = parted(text, task.operator, table=task.name != "sorting")
+    operands = task.checked(given, text)
     second = {"digits": len(operands[-1]), "operands": len(operands)}.get(task.second, 1)
     length = len(operands) if task.name == "sorting" else max(map(len, operands)) if task.fixed else len(operands[0])
     cell = (max(map(len, operands)) if task.second == "operands" else length, second)
@@ -116,9 +110,7 @@ def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str =
     """Problems of a file, one a line; raises `TaskError` that names up to five wrong lines."""
     task = task_of(task) if isinstance(task, str) else task
     found, wrong = [], []
-    for number, text in enumerate(lines, start=1):
-        if not text.strip() or (number == 1 and task is not None and not any(c.isdigit() for c in text)):
-            continue  # a blank line, or the header of a table
+    for number, text in filled(lines, header=task is not None):
         try:
             if task is None and not text.lstrip().startswith("{"):
                 raise TaskError(f"'{text.strip()[:60]}' does not name its task")
@@ -127,32 +119,8 @@ def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str =
             wrong.append(f"line {number}: {error}")
     wrong += [f"{n} lines have the id {id!r}" for id, n in Counter(one.id for one in found).items() if n > 1]
     if wrong:
-        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-        raise TaskError(f"{name}: {'; '.join(wrong[:5])}{more}")
+        raise TaskError(f"{name}: {listed(wrong)}")
     return found
-
-
-def cleaned(text: str, *, number: bool, apart: bool = False, units_first: bool = False) -> str:
-    """An answer as it is compared: a number without leading zeros, most significant digit first; words one blank apart.
-
-    Args:
-        text: The answer.
-        number: It is a number; blanks between its digits mean nothing.
-        apart: It is a sequence of words: commas and blanks part them. Else it is one word, and blanks mean nothing.
-        units_first: The number's digits stand least significant first.
-
-    >>> cleaned(" 0046 ", number=True), cleaned("64", number=True, units_first=True)
-    ('46', '46')
-    >>> cleaned("007", number=False), cleaned("7, 12  53", number=False, apart=True)
-    ('007', '7 12 53')
-    """
-    if apart:
-        return " ".join(text.replace(",", " ").split())
-    text = "".join(text.split())
-    if not number:
-        return text
-    text = text[::-1] if units_first else text
-    return text.lstrip("0") or "0" * bool(text)
 
 
 def of_task(text: str, task: Task, units_first: bool = False) -> str:

@@ -8,8 +8,9 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from lengen.benchmark.problem import Problem, cleaned, of_task
+from lengen.benchmark.problem import Problem, of_task
 from lengen.benchmark.tasks import TASKS, TaskError
+from lengen.data.lines import cleaned
 from lengen.results.records import Counts, Grid
 
 MODE = "free_running"

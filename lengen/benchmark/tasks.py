@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from math import ceil
 from random import Random
 
+from lengen.data.lines import parted
+
 TENTHS = (11, 15, 20, 30, 50)
 """Tested lengths beyond the trained range, in tenths of the longest trained length."""
 ALPHABET = 100
@@ -87,8 +89,12 @@ class Task:
 
     def read_prompt(self, text: str) -> tuple[str, ...]:
         """Operands of a prompt such as ``12+34=``; raises `TaskError`."""
-        operands = tuple(text.rstrip().removesuffix("=").split(self.operator or None))
-        operands = tuple(one.strip() for one in operands)
+        operands, answer = parted(text, self.operator, table=False)
+        return self.checked([] if answer else operands, text)
+
+    def checked(self, given: Sequence[str], text: str) -> tuple[str, ...]:
+        """Return operands without leading zeros; raises `TaskError` for those that make no problem, as in a text."""
+        operands = tuple(given)
         any_number = self.second == "operands" or self.name == "sorting"
         wanted = len(operands) if any_number else 1 + bool(self.second or self.fixed)
         numerals = "01" if self.symbols == 2 else "0123456789"

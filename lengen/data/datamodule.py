@@ -14,7 +14,7 @@ from torch.distributed import is_initialized
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
 from lengen.data.batch import Batch, TrainBatch
-from lengen.data.from_file import read_problems
+from lengen.data.lines import read_problems
 from lengen.data.task_data import TaskData
 from lengen.digits.problems import Problems, problem_texts
 from lengen.part import SettingError

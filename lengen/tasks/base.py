@@ -15,7 +15,7 @@ from lengen.digits.problems import OperandError, Problems
 from lengen.digits.randomness import generator as stream
 from lengen.digits.randomness import mix
 from lengen.part import Axis, SettingError
-from lengen.tasks.rows import ANSWER, OPERANDS, Row, Rows
+from lengen.tasks.rows import ANSWER, OPERANDS, Rows
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -172,25 +172,6 @@ class Task(Axis):
     def parse(self, operands: list[str]) -> Problems:
         """One problem from what a user typed; raises `OperandError`."""
         raise NotImplementedError
-
-    def read_line(self, line: str) -> Problems:
-        """Return one problem of a line such as ``12+34=46`` or ``12,34,46``; raises `OperandError` for a wrong answer.
-
-        >>> from lengen import Addition
-        >>> Addition(digits=2).read_line("12+34=46").lengths.tolist()
-        [[2, 2]]
-        """
-        query, equals, answer = line.removeprefix("\ufeff").partition("=")  # a text file of Windows begins so
-        operands = [one.strip() for one in query.split(self.SIGNS.operator or None)]
-        if not equals and "," in query:
-            *operands, answer = (one.strip() for one in query.split(","))
-        problem = self.parse(operands)
-        (true,), said = self.text(problem), answer.strip().replace(",", " ")
-        if self.ROWS.numbers and self.ROWS.answer is not Row.SEQUENCE and not self.LAST_DIGIT:
-            said = said.lstrip("0") or said[:1]
-        if said != true:
-            raise OperandError(f"the answer is {true}, not {said}" if said else "it has no answer; expected 12+34=46")
-        return problem
 
     def with_subtasks(self, number: int) -> Task:
         """The task whose problems have one of so many sub-tasks each; raises `SettingError` for a task without."""

@@ -20,8 +20,8 @@ class Mechanisms(Measurement):
 
     Kept are arrays named ``hits.<mechanism>.<length>``, 0 or 1 per example or token
     (`papers.task_hinting.probing.Hits`), ``hits.start_copy.<length>``, which is ``copy`` of the untrained start,
-    ``probe<k>.<name>`` (`lengen.inspection.projections.probe`), and the scalars
-    of `lengen.inspection.projections.orthogonality`, those of the untrained start as ``start_<name>``.
+    ``probe<k>.<name>`` (`lengen.decoding.projections.probe`), and the scalars
+    of `lengen.decoding.projections.orthogonality`, those of the untrained start as ``start_<name>``.
 
     Args:
         lengths: Tested lengths.

@@ -1,6 +1,6 @@
 """The mechanisms of Section 4 in the residual stream: copy, minimum, identity and successor, denoiser.
 
-The projections they are read from, for every layer, stage and position, are `lengen.inspection.projections`.
+The projections they are read from, for every layer, stage and position, are `lengen.decoding.projections`.
 """
 
 from typing import NamedTuple
@@ -10,9 +10,9 @@ from torch import Tensor
 
 from lengen.data.batch import response_start
 from lengen.data.task_data import TaskData
+from lengen.decoding.projections import Bases, bases, orthogonality, probe, projections
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import FIRST
-from lengen.inspection.projections import Bases, bases, orthogonality, probe, projections
 from lengen.models import Decoder
 from lengen.tasks.sorting import successors
 

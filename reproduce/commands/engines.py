@@ -77,8 +77,6 @@ def slurm(options: argparse.Namespace, order: Order) -> Slurm:
     ]
     if options.seeds is not None:
         words += ["--seeds", ",".join(map(str, options.seeds))]
-    for option, chosen in (("--task", options.task), ("--tricks", options.tricks)):
-        words += [option, ",".join(chosen)] if chosen else []
     words += [word for override in options.overrides for word in ("--set", override)]
     words += [word for name in order.loggers for word in ("--logger", name)]
     words += ["--without-gpu"] * options.without_gpu + ["--missing"] * options.missing

@@ -6,17 +6,16 @@ Parsed options enter; files, text on stdout and an exit code leave. Tasks of the
 import argparse
 import itertools
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen import benchmark
-from lengen.benchmark.problem import cleaned
+from lengen.benchmark import user_file
 from lengen.benchmark.scoring import PredictionError
+from lengen.data.lines import cleaned
 from lengen.results.records import Counts, Grid, Run
-from reproduce.commands import user_file
 from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.newest import newest
@@ -202,8 +201,8 @@ def _answerer(options: argparse.Namespace) -> tuple[Any, int]:
 
         return from_folder(Path(options.hf)), options.seed or 0
     if options.run:
-        from lengen.inspection.library import Found, load
-        from lengen.inspection.library import Model as Loaded
+        from lengen.loading import Found, load
+        from lengen.loading import Model as Loaded
 
         if (folder := _folder(options.run)) is not None:
             if options.seed is not None or options.profile is not None:
@@ -211,28 +210,7 @@ def _answerer(options: argparse.Namespace) -> tuple[Any, int]:
             return load(folder), json.loads((folder / "run.json").read_text(encoding="utf-8")).get("seed", 0)
         model = find(CATALOGUE.select_one(options.run), options.profile, options.seed)
         return Loaded(Found(model.spec, model.weights, model.name)), model.run.seed if model.run else 0
-    return function(options.function), options.seed or 0
-
-
-def function(name: str) -> Callable[[list[str]], Sequence[str]]:
-    """The function of ``module:function`` or ``folder/file.py:function``; raises `PredictionError`.
-
-    A file of the current folder goes before modules that are installed.
-    """
-    module, _, attribute = name.rpartition(":")
-    file = Path(f"{module.removesuffix('.py')}.py")
-    try:
-        if not module or not attribute.isidentifier():
-            raise ValueError("no function is named")
-        if not file.is_file() and (module.endswith(".py") or os.sep in module):
-            raise ValueError(f"there is no file {file}")
-        held = user_file.loaded(file) if file.is_file() else user_file.imported(module)
-        found: Callable[[list[str]], Sequence[str]] | None = getattr(held, attribute, None)
-        if found is None:
-            raise ValueError(f"it has no {attribute}")
-    except Exception as error:  # a foreign module may raise anything
-        raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
-    return found
+    return user_file.function(options.function), options.seed or 0
 
 
 def _stored(options: argparse.Namespace) -> Run | None:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lengen import benchmark
+from lengen.data.lines import typed_lines, typed_operands
 from lengen.paper.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
-from reproduce.commands.operands import lines, nothing_given, spelled
 from reproduce.output import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
@@ -26,7 +26,7 @@ from reproduce.store.locations import stores
 from reproduce.store.store import WEIGHTS
 
 if TYPE_CHECKING:
-    from lengen.inspection.library import Found
+    from lengen.loading import Found
 
 CHANGED = "take one of {} made with --set by --with-overrides"
 """Advice if all runs are changed ones."""
@@ -50,7 +50,7 @@ def encode_command(options: argparse.Namespace) -> int:
     experiment = CATALOGUE.select_one(options.selector)
     spec = _spec(experiment).override(*experiment.shown)
     operands = _operands(options, spec)
-    from lengen.inspection import problem as show
+    from lengen import solve as show
 
     encoded = show.encode(spec, operands, options.task)
     print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded, terminal.width()))
@@ -66,7 +66,7 @@ def solve_command(options: argparse.Namespace) -> int:
     spec = _spec(experiment).override(*experiment.shown)
     piped = options.operands in ([], ["-"])
     problems = _lines(options, spec) if piped else [_operands(options, spec)]
-    from lengen.inspection import problem as show
+    from lengen import solve as show
 
     # Bad operands are told before a run is looked for.
     for operands in problems:
@@ -112,17 +112,23 @@ def _operands(options: argparse.Namespace, spec: Spec) -> list[str]:
     """The operands of the one problem that was typed, before torch is loaded."""
     if not options.operands:
         raise nothing_given(options.selector, piped=False)
-    return list(options.operands) if getattr(options, "task", "") else spelled(options.operands, spec.data.task)
+    return list(options.operands) if getattr(options, "task", "") else typed_operands(options.operands, spec.data.task)
 
 
 def _lines(options: argparse.Namespace, spec: Spec) -> list[list[str]]:
     """The problems of the standard input."""
     if sys.stdin is None or (not options.operands and sys.stdin.isatty()):
         raise nothing_given(options.selector)
-    found = list(lines(sys.stdin, None if options.task else spec.data.task))
-    if not found:
+    problems = list(typed_lines(sys.stdin, None if options.task else spec.data.task))
+    if not problems:
         raise nothing_given(options.selector)
-    return found
+    return problems
+
+
+def nothing_given(selector: str, piped: bool = True) -> SelectorError:
+    """The sentence for a command without a problem; ``piped``: it reads problems from the standard input, too."""
+    other = ", or pipe a line for each problem" if piped else ""
+    return SelectorError(f"no problem for {selector}: type its operands, as in 57 48{other}")
 
 
 def probe_command(options: argparse.Namespace) -> int:
@@ -130,12 +136,11 @@ def probe_command(options: argparse.Namespace) -> int:
     experiment = CATALOGUE.select_one(options.selector)
     figure = _picture(experiment, options.out) if options.out else None
     operands = _operands(options, _spec(experiment))
-    from lengen.inspection import problem as show
-    from lengen.inspection import projections
-
+    from lengen import solve as show
+    
     show.encode(_spec(experiment), operands)
     model = find(experiment, options.profile, options.seed, options.with_overrides)
-    found = projections.probe_trained(model.spec, model.weights, operands)
+    found = show.probe_trained(model.spec, model.weights, operands)
     if options.json:
         print(json.dumps({name: value.tolist() for name, value in found.items()}, ensure_ascii=False))
     else:
@@ -230,7 +235,7 @@ def shown_name(name: str, profile: str | None) -> str:
 
 def named(name: str) -> "Found":
     """Return the parts of the model of an experiment, for `lengen.load`."""
-    from lengen.inspection.library import Found
+    from lengen.loading import Found
 
     experiment = CATALOGUE.select_one(name)
     model = find(experiment)

@@ -13,7 +13,7 @@ from reproduce.comparison.distance import CHECKED
 from reproduce.output import terminal
 from reproduce.runs import perform as runner
 from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE, USUAL, narrowed, usual_profile
+from reproduce.runs.catalogue import CATALOGUE, USUAL, usual_profile
 from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost_on, in_words, makespan, usable_cores
 from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
@@ -36,7 +36,7 @@ def run_command(options: argparse.Namespace) -> int:
     At the paper profile a machine without a GPU has to be chosen: the same takes many times as long.
     """
     engines.check(options)
-    selected = narrowed(CATALOGUE.select(options.selector), options.task, options.tricks)
+    selected = CATALOGUE.select(options.selector)
     if options.profile is None:
         options.profile = usual_profile(selected)
         if options.profile != USUAL:
@@ -44,9 +44,8 @@ def run_command(options: argparse.Namespace) -> int:
                 f"there is no {USUAL} size of these: taking --profile {options.profile}, the only one beside smoke",
                 file=sys.stderr,
             )
-    narrow = bool(options.task or options.tricks)
-    part = narrow or "/" in options.selector.strip("/")
-    chosen, left_out = (list(selected), []) if narrow else suite(selected, options.selector, options.profile)
+    part = "/" in options.selector.strip("/")
+    chosen, left_out = suite(selected, options.selector, options.profile)
     plan = _plan(chosen, options)
     for said in _worth_saying(plan, chosen, options):
         print(said, file=sys.stderr)

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from lengen.paper.experiment import PROFILES
-from reproduce.commands.values import Joined, file, names, positive, seed, seeds, share_of, steps
+from reproduce.commands.values import Joined, file, positive, seed, seeds, share_of, steps
 
 FORMATS = ("table", "md", "csv", "json")
 EXPORTS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
@@ -72,7 +72,6 @@ SCORED = (
     JSON,
 )
 """Options of what is scored."""
-_PART = "of the selected experiments only those whose name has one of these as its {} part; wildcards"
 RUN = (
     SELECTORS,
     _a("--profile", "-p", choices=PROFILES,
@@ -81,8 +80,6 @@ RUN = (
        help="which seeds: 3 is seed 3 alone, 0..2 are three, 0,2 are two"),
     _a("--set", action="append", default=[], metavar="A.B=V", dest="overrides",
        help="change the spec; repeatable, and A.B=V alone is read as well"),
-    _a("--task", type=names, default=(), metavar="A,B", help=_PART.format("second")),
-    _a("--tricks", type=names, default=(), metavar="A,B", help=_PART.format("third")),
     _flag("--dry-run", "-n", "say what would run, and for how long"),
     _flag("--fresh", "redo all selected runs, finished or not"),
     _flag("--missing", "only runs that results/reference lacks"),

@@ -27,18 +27,6 @@ def seeds(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def names(text: str) -> tuple[str, ...]:
-    """Names of ``--task`` and ``--tricks``, between commas.
-
-    >>> names("abacus, fire")
-    ('abacus', 'fire')
-    """
-    chosen = tuple(part.strip() for part in text.split(","))
-    if not all(chosen):
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of names: expected some between commas, such as a,b")
-    return chosen
-
-
 def seed(text: str) -> int:
     """One seed."""
     if not _is_whole(text):

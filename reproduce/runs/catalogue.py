@@ -32,25 +32,6 @@ def hash_of(spec: Spec) -> str:
     return spec.hash()
 
 
-def narrowed(
-    chosen: Sequence[Experiment], figures: Sequence[str] = (), variants: Sequence[str] = ()
-) -> tuple[Experiment, ...]:
-    """Of these experiments those whose second part is one of ``figures`` and whose third is one of ``variants``; none
-    given: any. Wildcards are allowed.
-
-    Raises `SelectorError` with the nearest names for one that none of them has.
-    """
-    for part, patterns in (("figure", figures), ("variant", variants)):
-        known = list(dict.fromkeys(str(getattr(item, part)) for item in chosen))
-        for pattern in patterns:
-            if not fnmatch.filter(known, pattern):
-                hint = nearest(pattern, known)
-                raise SelectorError(f"none of the selected experiments has '{pattern}' in that place{hint}")
-        if patterns:
-            chosen = [item for item in chosen if any(fnmatch.fnmatchcase(getattr(item, part), one) for one in patterns)]
-    return tuple(chosen)
-
-
 def usual_profile(chosen: Sequence[Experiment]) -> str:
     """The profile of a command that names none: `USUAL`, or the only size for a core that the experiments have beside
     smoke. Published sizes, which take days of a GPU, are asked for by name."""

@@ -21,8 +21,8 @@ import torch
 from lengen import Spec
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
-from lengen.inspection.problem import encode
 from lengen.settings.spec import change
+from lengen.solve import encode
 from reproduce.runs.catalogue import CATALOGUE
 
 HERE = Path(__file__).parent

@@ -10,9 +10,9 @@ from lengen.callbacks.attention_maps import measure_attention
 from lengen.data.batch import Batch
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, PAD
-from lengen.inspection.problem import solve
 from lengen.models import Decoder
 from lengen.settings.spec import replace
+from lengen.solve import solve
 from tests.counted import counted
 from tests.lengen.encoder_decoders import random_model, trained
 from tests.lengen.reading import check_decoding
@@ -86,14 +86,14 @@ def test_mixed_sizes_are_each_written_to_their_own_length():
 
 def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
     model, data = ending("increment", 1.0)
-    monkeypatch.setattr("lengen.inspection.problem.load", lambda spec, weights: model)
+    monkeypatch.setattr("lengen.solve.load", lambda spec, weights: model)
     found = solve(data.spec, tmp_path, ["999"])
     assert (found["prompt"], found["output"], found["answer"], found["correct"]) == ("999⊥", "$$$$", "1000", False)
     words, other = random_model(sized(sequences(alphabet=12)))
-    monkeypatch.setattr("lengen.inspection.problem.load", lambda spec, weights: words)
+    monkeypatch.setattr("lengen.solve.load", lambda spec, weights: words)
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert (found["prompt"], found["answer"]) == ("12 3 3 ⊥", "3 3 12")
-    monkeypatch.setattr("lengen.inspection.problem.write", lambda *_, choose: other.vocab.encode("3 3 12")[None])
+    monkeypatch.setattr("lengen.solve.write", lambda *_, choose: other.vocab.encode("3 3 12")[None])
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert found["read"] == found["output"] == "3 3 12" and found["correct"]
 

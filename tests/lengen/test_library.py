@@ -17,8 +17,8 @@ from safetensors.torch import save_model
 
 import lengen
 from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, change, verify
+from lengen import loading as library
 from lengen.digits.problems import OperandError, operand_texts
-from lengen.inspection import library
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = Spec(

@@ -4,7 +4,7 @@ import pytest
 
 import lengen
 from lengen.callbacks.operand_lengths import EXAMPLES, OperandLengths, operand_lengths, problems
-from lengen.inspection.problem import answer, unlike_training
+from lengen.solve import answer, unlike_training
 from lengen.tasks.arithmetic import PairAddition
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 from tests.lengen.helpers import data_spec, spec

@@ -15,9 +15,9 @@ from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
 from lengen.decoding.decoding import verify
 from lengen.formats.vocab import PAD
-from lengen.inspection.problem import encode
 from lengen.part import SettingError
 from lengen.settings.spec import Spec, TrainSpec, change, check, replace
+from lengen.solve import encode
 from lengen.training.build import build_model, load
 from lengen.training.module import response_loss
 from lengen.training.optimizer import build_optimizer, learning_rate_factor

@@ -10,6 +10,7 @@ import lengen
 from lengen import AccuracyGrid, ArithmeticData, EditDistanceCurve, LearningCurves, SequenceModule, StopWhenGood
 from lengen.benchmark import TaskError
 from lengen.benchmark.problem import read_lines
+from lengen.data.lines import read_problem
 from lengen.digits.problems import OperandError
 from lengen.position_ids.consecutive import Consecutive
 from lengen.position_ids.coupled import Coupled
@@ -155,4 +156,4 @@ def test_problems_of_ones_own_have_a_known_task_and_no_size():
 
 
 def test_an_answer_in_carries_keeps_its_zeros():
-    assert lengen.Carries(longest=5).read_line("129=0↑13↑01↑0").lengths.tolist() == [[3]]
+    assert read_problem("129=0↑13↑01↑0", lengen.Carries(longest=5)).lengths.tolist() == [[3]]

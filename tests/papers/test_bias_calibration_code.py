@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from lengen import SettingError, TaskData, build_model
-from lengen.inspection.problem import encode
 from lengen.settings.changes import overlay
+from lengen.solve import encode
 from lengen.tasks.arithmetic import NByOne, PairAddition
 from lengen.training.optimizer import build_optimizer
 from papers.bias_calibration import settings

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lengen import SettingError, TaskData, build_model, verify, write
+from lengen import solve as show
 from lengen.data.reading import final_answer
 from lengen.digits.problems import Problems
-from lengen.inspection import problem as show
 from lengen.models import Decoder
 from lengen.settings.spec import replace
 from lengen.tasks.addition import padded_length

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.inspection.problem import encode
 from lengen.settings.changes import overlay
 from lengen.settings.encodings import NoEncoding
+from lengen.solve import encode
 from lengen.tasks.addition import Addition
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from reproduce.commands.run import suite

@@ -60,15 +60,18 @@ def test_refusals_say_why_at_every_profile_and_no_cell_has_a_published_size():
 
 def test_a_part_of_the_matrix_runs_without_a_profile_where_it_has_one(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    part = ["run", "matrix", "--task", "addition", "--tricks", "abacus,fire", "--seeds", "0", "--dry-run"]
-    assert main(part) == 0
+    part = ["matrix/addition/abacus", "matrix/addition/fire"]
+    options = ["--seeds", "0", "--dry-run"]
+    assert main(["run", *part, *options]) == 0
     told = capsys.readouterr()
     assert "2 to run, 0 finished" in told.out and told.err == (
         "there is no cpu size of these: taking --profile night, the only one beside smoke\n"
     )
-    assert main([*part, "--profile", "smoke"]) == 0 and capsys.readouterr().err == "", "one that is given is taken"
-    assert main([*part, "--profile", "cpu"]) == 2 and "has no cpu profile" in capsys.readouterr().err
-    assert main([*part[:2], "--task", "copy", *part[4:]]) == 0 and capsys.readouterr().err == "", "copies have both"
+    assert main(["run", *part, *options, "--profile", "smoke"]) == 0
+    assert capsys.readouterr().err == "", "one that is given is taken"
+    assert main(["run", *part, *options, "--profile", "cpu"]) == 2 and "has no cpu profile" in capsys.readouterr().err
+    copies = ["matrix/copy/abacus", "matrix/copy/fire"]
+    assert main(["run", *copies, *options]) == 0 and capsys.readouterr().err == "", "copies have both"
 
 
 def test_parity_is_as_small_and_its_cells_as_alike_as_the_pages_say():

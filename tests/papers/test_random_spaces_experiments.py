@@ -9,9 +9,9 @@ from safetensors.torch import save_model
 
 from lengen import SUBTASKS, Consecutive, EncoderDecoder, RandomSpaces, Sinusoidal, Subtasks
 from lengen.data.datamodule import ArithmeticData
-from lengen.inspection.problem import encode
 from lengen.paper.experiment import PROFILES
 from lengen.results.records import Run
+from lengen.solve import encode
 from lengen.training.build import build_model
 from lengen.training.run import WEIGHTS
 from papers.random_spaces.experiments import EXPERIMENTS, FIGURES, SIZES
@@ -191,7 +191,7 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
     vocab = ArithmeticData(spec, 0).vocab
     for text in (expected, expected.lstrip("0"), f"0{expected}"):
         monkeypatch.setattr(
-            "lengen.inspection.problem.write", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None]
+            "lengen.solve.write", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None]
         )
         assert main(command) == 0
         solved = json.loads(capsys.readouterr().out)

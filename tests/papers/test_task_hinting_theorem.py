@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lengen import SettingError, check, from_dict
-from lengen.inspection.problem import solve
+from lengen.solve import solve
 from lengen.training.procedure import run_setting
 from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import (

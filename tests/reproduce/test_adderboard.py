@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lengen.benchmark.adderboard import BY_MEANING, COUNTED, judge
 from reproduce.cli import main
-from reproduce.commands.adderboard import BY_MEANING, COUNTED, judge
 from reproduce.commands.problem import find
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -45,7 +45,7 @@ def test_it_is_said_of_ids_made_by_code_that_a_person_decides(capsys, monkeypatc
     ],
 )
 def test_any_run_can_be_named(name, rule, said, digits):
-    judged = judge(find(CATALOGUE.select_one(name)), pairs=1)
+    judged = judge(*find(CATALOGUE.select_one(name))[:3], pairs=1)
     assert judged.rules[rule] == said and f"up to {digits} digits; none of 10" in judged.weights
     assert judged.sums.drawn == 1 and not judged.qualifies
 

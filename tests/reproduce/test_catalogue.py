@@ -3,7 +3,7 @@
 import pytest
 
 import papers
-from reproduce.runs.catalogue import CATALOGUE, Catalogue, SelectorError, narrowed
+from reproduce.runs.catalogue import CATALOGUE, Catalogue, SelectorError
 from reproduce.store.store import Store
 from tests.reproduce.fakes import outcome, spec_with
 
@@ -109,12 +109,3 @@ def test_reference_runs_of_an_earlier_declaration_still_count(results):
     put(reference, seed=0)
     put(reference, [], spec_with(lr=0.4), seed=0)
     assert [run.version for run in CATALOGUE.declared_runs(reference, alpha, "cpu")] == [4]
-
-
-def test_experiments_are_narrowed_by_the_second_and_the_third_part_of_their_names():
-    every = CATALOGUE.select("toy")
-    assert [item.name for item in narrowed(every, ["fig1"])] == ["toy/fig1/alpha", "toy/fig1/beta"]
-    assert [item.name for item in narrowed(every, (), ["alp*", "huge"])] == ["toy/fig1/alpha", "toy/fig3/huge"]
-    assert narrowed(every, ["fig1"], ["beta"]) == (every[1],) and narrowed(every) == every
-    with pytest.raises(SelectorError, match=r"none of the selected experiments has .alpa. in that place.*alpha"):
-        narrowed(every, ["fig1"], ["alpa"])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-import lengen.inspection
+import lengen
 from lengen import Addition
 from reproduce import cli
 from reproduce.cli import main
@@ -38,15 +38,15 @@ class OperandError(ValueError):
     """An operand that is no number."""
 
 
-OperandError.__module__ = "lengen.inspection.problem"
+OperandError.__module__ = "lengen.solve"
 
 
 @pytest.fixture(autouse=True)
 def problems(monkeypatch, results):
     """What is asked of models, without torch."""
-    show = types.ModuleType("lengen.inspection.problem")
+    show = types.ModuleType("lengen.solve")
     show.encode, show.solve = encode, solve
-    monkeypatch.setattr(lengen.inspection, "problem", show, raising=False)
+    monkeypatch.setattr(lengen, "solve", show, raising=False)
 
 
 def encode(spec, operands, task=""):
@@ -160,12 +160,11 @@ def test_a_run_of_what_is_missing_leaves_out_what_is_committed(results, capsys):
     assert (results / "local" / "toy/fig1/alpha/cpu/seed-0/v1").is_dir()
 
 
-def test_a_run_takes_the_named_part_of_a_selection(capsys):
-    assert main(["run", "toy", "--dry-run", "--task", "fig1,fig2", "--tricks", "b*"]) == 0
+def test_a_run_takes_the_part_of_a_paper_that_wildcards_name(capsys):
+    assert main(["run", "toy/fig[12]/b*", "--dry-run"]) == 0
     shown = capsys.readouterr().out
     assert "toy/fig1/beta" in shown and "alpha" not in shown and "1 to run" in shown
-    assert "none of the selected experiments has 'nosuch'" in refused(capsys, "run", "toy", "--tricks", "nosuch")
-    assert "is no list of names" in refused(capsys, "run", "toy", "--task", "a,,b")
+    assert "there is no variant 'nosuch'" in refused(capsys, "run", "toy/*/nosuch")
 
 
 def test_a_run_ends_with_folder_and_accuracy(results, capsys):

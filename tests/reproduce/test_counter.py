@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from lengen.inspection import problem as show
+from lengen import solve as show
 from papers.coupling.theorem import theorem
 from reproduce.runs.display import PATIENCE, QUIET, counter
 

@@ -6,9 +6,9 @@ import os
 import numpy as np
 import pytest
 
-from lengen.inspection.projections import probe_trained
 from lengen.part import SettingError
 from lengen.settings.spec import from_dict
+from lengen.solve import probe_trained
 from reproduce.cli import main
 from reproduce.store.store import Store
 

@@ -8,10 +8,8 @@ import sys
 import pytest
 
 from lengen import Addition, ListOps, Multiplication, Parity
-from reproduce import cli
+from lengen.data.lines import SpellingError, typed_operands
 from reproduce.cli import main
-from reproduce.commands.operands import SpellingError, spelled
-from reproduce.habits import ANSWERS, COMMANDS
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.provenance import suite_version
 
@@ -37,14 +35,6 @@ def test_the_version_is_that_of_the_project(capsys, word):
     assert said(capsys, word).startswith(f"lengen-suite {suite_version()} (")
 
 
-def test_what_is_answered_with_is_there():
-    commands = cli.parser()._subparsers._group_actions[0].choices
-    assert set(COMMANDS.values()) <= set(commands) and not set(COMMANDS) & set(commands)
-    ours = {option for action in commands["run"]._actions for option in action.option_strings}
-    named = {word.strip(",") for sentence in ANSWERS.values() for word in sentence.split() if word.startswith("--")}
-    assert named <= ours and not ours & {option for options in ANSWERS for option in options}
-
-
 def test_messages_name_the_program_as_it_was_called(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["/somewhere/.venv/bin/reproduce"])
     assert said(capsys, "list", "nosuch", code=2).startswith("reproduce: ")
@@ -61,7 +51,6 @@ def test_messages_name_the_program_as_it_was_called(monkeypatch, capsys):
         ["--set", "train.steps=5", "train.batch=3"],
         ["train.steps=5", "train.batch=3"],
         ["--train.steps=5", "--train.batch=3"],
-        ["--train.steps", "5", "--train.batch", "3"],
         ["--set", "train.steps=5", "--set", "train.batch=3"],
         ["--set=train.steps=5", "--set=train.batch=3"],
     ],
@@ -73,7 +62,7 @@ def test_a_setting_is_taken_as_every_program_takes_it(results, typed):
 
 
 @pytest.mark.parametrize(
-    ("typed", "seeds"), [(["0", "1", "2"], 3), (["0-2"], 3), (["0,2"], 2), (["0..2"], 3), (["1"], 1)]
+    ("typed", "seeds"), [(["0-2"], 3), (["0,2"], 2), (["0..2"], 3), (["1"], 1)]
 )
 def test_seeds_are_taken_as_people_write_them(results, capsys, typed, seeds):
     assert f"{seeds} to run" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", *typed)
@@ -88,13 +77,6 @@ def test_short_options_are_those_of_other_programs(results, capsys):
     assert "1 to run" in said(capsys, "run", "toy/fig3", "-n", "-p", "smoke", "-j", "2", "--seeds", "0")
 
 
-@pytest.mark.parametrize("option", [option for options in ANSWERS for option in options])
-def test_an_option_of_another_program_is_answered(results, capsys, option):
-    for typed in ([option], [option, "1"], [f"{option}=1"] if option.startswith("--") else [option]):
-        answer = said(capsys, "run", "toy/fig1/alpha", *typed, code=2)
-        assert f"there is no {option}: " in answer
-
-
 RUN = ["run", "toy/fig1/alpha"]
 
 
@@ -102,14 +84,11 @@ RUN = ["run", "toy/fig1/alpha"]
     ("typed", "answer"),
     [
         (["lsit"], "there is no command 'lsit'; nearest: list"),
-        (["train"], "there is no command 'train'; nearest: run"),
         ([*RUN, "--profil", "smoke"], "there is no --profil; nearest: --profile"),
         ([*RUN, "--drry-run"], "nearest: --dry-run"),
-        ([*RUN, "--logger", "csv"], "metrics.csv is always written"),
         ([*RUN, "--set", "train.lr=1e-3,3e-3"], "a setting has one value: run the command once for each"),
         ([*RUN, "smoke"], "a profile is chosen by --profile smoke"),
         ([*RUN, "--seeds", "0:3"], "expected 5, 0..2 or 0,2"),
-        (["show", "toy/fig1", "--train.steps=5"], "--set of the command run"),
         (["show", "toy.fig1"], "write toy/fig1"),
         (["show", "toy/fig1:alpha"], "write toy/fig1/alpha"),
         (["compare", "toy", "toy/fig1", "--format", "json"], "takes one selector"),
@@ -173,7 +152,7 @@ SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smok
     [["12", "34"], ["12+34"], ["12+34="], ["12 + 34"], ["12", "+", "34"], ["12+34=46"], ["12,34"], ["12,", "34"]],
 )
 def test_a_sum_is_read_as_people_write_it(typed):
-    assert spelled(typed, ADDS) == ["12", "34"]
+    assert typed_operands(typed, ADDS) == ["12", "34"]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +167,7 @@ def test_a_sum_is_read_as_people_write_it(typed):
     ],
 )
 def test_every_task_is_spelled_with_its_own_signs(task, typed, found):
-    assert spelled(typed, task) == found
+    assert typed_operands(typed, task) == found
 
 
 @pytest.mark.parametrize(
@@ -207,7 +186,7 @@ def test_every_task_is_spelled_with_its_own_signs(task, typed, found):
 )
 def test_what_is_no_number_is_told_the_spelling(typed, answer):
     with pytest.raises(SpellingError, match=answer):
-        spelled(typed, ADDS)
+        typed_operands(typed, ADDS)
 
 
 def test_bad_operands_are_refused_before_torch_is_loaded():

@@ -16,8 +16,8 @@ from lengen.benchmark import PredictionError, TaskError, lines, read_lines, task
 from lengen.benchmark.scoring import predictions
 from lengen.callbacks.scoring import score_cell
 from lengen.huggingface import HuggingFaceError, export, from_folder
-from lengen.inspection.answers import answers
 from lengen.results.records import Grid
+from lengen.solve import answers
 from reproduce.commands.evaluate import _of_experiment
 
 

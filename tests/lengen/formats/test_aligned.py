@@ -21,8 +21,8 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import final_answer
 from lengen.digits.problems import OperandError
 from lengen.formats.vocab import PAD
-from lengen.inspection.problem import encode
 from lengen.settings.spec import check
+from lengen.solve import encode
 from tests.lengen.helpers import data_spec, fixed_data, problems, spec, vocab_of, writer, written
 
 CASES = [

@@ -5,8 +5,8 @@ import pytest
 from lengen import Coupled, Linear, SettingError, Successor, TaskData, check
 from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
-from lengen.inspection.problem import encode
 from lengen.settings.spec import replace
+from lengen.solve import encode
 from tests.lengen.helpers import TEST, vocab_of
 from tests.lengen.sequences import ONE_LENGTH, TASKS, held, part, sequences, sized
 

@@ -21,12 +21,11 @@ from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, verify
 from lengen.digits.problems import operand_texts, problem_texts
 from lengen.huggingface import CONFIG, spec_of
-from lengen.inspection import problem
-from lengen.inspection.answers import answers
 from lengen.models import Transformer
 from lengen.models.answering import answering
 from lengen.results.records import Grid
 from lengen.settings.spec import Spec, from_dict
+from lengen.solve import answer, answers
 from lengen.training.build import WeightsError
 from lengen.training.build import load as build
 from lengen.training.threads import SMALL, few_threads
@@ -72,12 +71,12 @@ class Model:
         return f"<{self.name}>"
 
     def solve(self, operands: Sequence[object], task: str = "") -> dict[str, object]:
-        """Solve a problem as `lengen.inspection.problem.solve` does: prompt, output, answer, read, correct.
+        """Solve a problem as `lengen.solve.solve` does: prompt, output, answer, read, correct.
 
         ``task`` names an auxiliary task. Raises `OperandError` or `SettingError` for operands it cannot take.
         """
         with answering(self.module):
-            return problem.answer(self.data, self.module, operand_texts(operands), task)
+            return answer(self.data, self.module, operand_texts(operands), task)
 
     def answers(self, rows: Sequence[Sequence[object]]) -> list[str | None]:
         """Plain answers to problems, each given by its operands; None for one that the model cannot be given.

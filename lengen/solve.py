@@ -1,26 +1,33 @@
-"""One problem as a model sees it, and as a trained model solves it: what ``encode`` and ``solve`` print."""
+"""Problems put to a model: one as it is read, one as it is solved with what its residual stream shows, and many."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from lengen.data.batch import response_start
+from lengen.data.lines import cleaned
 from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
 from lengen.data.writer import Writer
 from lengen.decoding.decoding import most_likely, true_responses, write
+from lengen.decoding.projections import probe
 from lengen.digits.problems import OperandError, Problems
-from lengen.models import Transformer
+from lengen.models import Decoder, Transformer
 from lengen.part import LONGEST, SettingError
+from lengen.settings import model as architectures
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 from lengen.training.build import load
 from lengen.training.threads import few_threads
+
+AT_ONCE = 500
+"""Problems of one batch."""
 
 
 def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
@@ -141,7 +148,62 @@ def read(writer: Writer, task: Task, responses: Tensor) -> list[str]:
     for answer in final_answer(format, writer.vocab, responses):
         text = writer.vocab.decode(answer)
         if not writer.output:
-            plain = text[::-1] if backwards else text
-            text = plain.lstrip("0") or "0" if format.plain_answer and plain.isalnum() else plain
+            plain = format.plain_answer and text.isalnum()
+            text = cleaned(text, number=True, units_first=backwards) if plain else text[::-1] if backwards else text
         found.append(text)
     return found
+
+
+class Answers(NamedTuple):
+    """Answers in the order of the problems."""
+
+    texts: list[str | None]
+    """None for a problem that the model cannot be given."""
+    why: str = ""
+    """The sentence of the first of those."""
+
+
+def answers(
+    data: TaskData,
+    model: Transformer,
+    rows: Sequence[Sequence[str]],
+    report: Callable[[int, int], None] = lambda done, of: None,
+) -> Answers:
+    """Let a model answer problems, given by their operands, token by token; ``report`` gets their number so far."""
+    task, writer = data.trained(data.spec.data.task.name)
+    texts: list[str | None] = [None] * len(rows)
+    why = "" if can_run_free(data.spec.data) else "this format cannot be written without its true answer"
+    groups: dict[tuple[int, ...], list[tuple[int, Problems]]] = {}
+    done = 0
+    for place, row in enumerate(rows):
+        try:
+            problem = task.parse(list(row))
+            shape = tuple(problem.lengths[0].tolist())
+            data.spec.admit(shape)
+            groups.setdefault(shape, []).append((place, problem))
+        except (OperandError, SettingError) as error:
+            why, done = why or str(error), done + 1
+    for group in groups.values() if can_run_free(data.spec.data) else ():
+        for start in range(0, len(group), AT_ONCE):
+            places, some = zip(*group[start : start + AT_ONCE], strict=True)
+            problems = Problems(torch.cat([one.operands for one in some]), torch.cat([one.lengths for one in some]))
+            try:
+                for place, text in zip(places, read(writer, task, write(model, writer, problems)), strict=True):
+                    texts[place] = text
+            except (OperandError, SettingError) as error:
+                why = why or str(error)
+            done += len(some)
+            report(done, len(rows))
+    return Answers(texts, why)
+
+
+def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
+    """`probe` of a stored or constructed model; raises `SettingError` if there is nothing to project on."""
+    if not isinstance(spec.model.architecture, architectures.Decoder) or spec.model.tied:
+        raise SettingError(
+            f"model.tied={str(spec.model.tied).lower()}: probes need model.architecture=decoder with an output head of "
+            f"its own, model.tied=false"
+        )
+    model = load(spec, weights)
+    assert isinstance(model, Decoder)
+    return probe(model, TaskData(spec, 0), operands)

@@ -1,12 +1,15 @@
 """Code of a user as a module: a Python file, whatever its name, or a module that can be imported."""
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+
+from lengen.benchmark.scoring import PredictionError
 
 
 @contextmanager
@@ -42,3 +45,24 @@ def imported(name: str) -> ModuleType:
             return import_module(name)
     finally:
         sys.path.remove("")
+
+
+def function(name: str) -> Callable[[list[str]], Sequence[str]]:
+    """Return the function of ``module:function`` or ``folder/file.py:function``; raises `PredictionError`.
+
+    A file of the current folder goes before modules that are installed.
+    """
+    module, _, attribute = name.rpartition(":")
+    file = Path(f"{module.removesuffix('.py')}.py")
+    try:
+        if not module or not attribute.isidentifier():
+            raise ValueError("no function is named")
+        if not file.is_file() and (module.endswith(".py") or os.sep in module):
+            raise ValueError(f"there is no file {file}")
+        held = loaded(file) if file.is_file() else imported(module)
+        answer: Callable[[list[str]], Sequence[str]] | None = getattr(held, attribute, None)
+        if answer is None:
+            raise ValueError(f"it has no {attribute}")
+    except Exception as error:  # a foreign module may raise anything
+        raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
+    return answer

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from lengen import Coupled, TaskData, build_model, change
-from lengen.inspection import adderboard
-from lengen.inspection import answers as answering
+from lengen import solve as solving
+from lengen.benchmark import adderboard
 from lengen.settings.spec import replace
 from tests.lengen.helpers import data_spec, spec
 
@@ -17,19 +17,26 @@ def made(data, **model):
     return TaskData(setting, seed=0), build_model(setting, 0).eval()
 
 
+def sums(data, model, problems):
+    return adderboard.sums(problems, solving.answers(data, model, [problem.operands for problem in problems]))
+
+
 def test_the_problems_are_those_of_the_check():
     assert len(adderboard.EDGES) == 10 and len(set(adderboard.EDGES)) == 9
     assert {number for pair in adderboard.EDGES for number in pair} >= {0, 1, 9_999_999_999}
-    pairs = adderboard.drawn()
+    asked = adderboard.problems()
     source = random.Random(2025)
-    assert [number for pair in pairs[:3] for number in pair] == [source.randint(0, 10**10 - 1) for _ in range(6)]
-    assert len(pairs) == 10_000 and pairs[:5] == adderboard.drawn(5)
-    assert all(0 <= number <= adderboard.LARGEST for pair in pairs for number in pair)
+    numbers = [int(operand) for problem in asked[10:] for operand in problem.operands]
+    assert numbers[:6] == [source.randint(0, 10**10 - 1) for _ in range(6)]
+    assert len(asked) == 10_010 and asked[:15] == adderboard.problems(5)
+    assert all(0 <= number <= adderboard.LARGEST for number in numbers)
+    assert [tuple(map(int, problem.operands)) for problem in asked[:10]] == list(adderboard.EDGES)
+    assert all(int(problem.answer) == sum(map(int, problem.operands)) for problem in asked)
 
 
 def test_answers_are_matched_with_their_own_problem_whatever_the_lengths(monkeypatch):
     data, model = made(data_spec("addition"))
-    monkeypatch.setattr(answering, "AT_ONCE", 3)
+    monkeypatch.setattr(solving, "AT_ONCE", 3)
     asked = []
 
     def write(_model, _writer, problems):
@@ -41,10 +48,11 @@ def test_answers_are_matched_with_their_own_problem_whatever_the_lengths(monkeyp
         seconds = [int("".join(map(str, row.tolist()[::-1]))) for row in problems.operands[:, 1]]
         return [str(total) if second % 2 else "x" for total, second in zip(sums, seconds, strict=True)]
 
-    monkeypatch.setattr(answering, "write", write)
-    monkeypatch.setattr(answering, "read", read)
-    found = adderboard.sums(data, model, pairs=40)
-    assert found.pairs == sum(second % 2 for _, second in adderboard.drawn(40))
+    monkeypatch.setattr(solving, "write", write)
+    monkeypatch.setattr(solving, "read", read)
+    problems = adderboard.problems(40)
+    found = sums(data, model, problems)
+    assert found.pairs == sum(int(problem.operands[1]) % 2 for problem in problems[10:])
     assert found.edges == sum(second % 2 for _, second in adderboard.EDGES)
     assert (found.drawn, found.refused) == (40, 0) and found.share == (found.edges + found.pairs) / 50
     assert all(len(problems.lengths) <= 3 for problems in asked)
@@ -53,7 +61,7 @@ def test_answers_are_matched_with_their_own_problem_whatever_the_lengths(monkeyp
 def test_what_a_model_cannot_be_asked_counts_as_wrong_and_says_why():
     short = replace(data_spec("addition"), position_ids=Coupled((9, 9)))
     data, model = made(short)
-    found = adderboard.sums(data, model, pairs=3)
+    found = sums(data, model, adderboard.problems(3))
     assert found.refused >= 3 and found.pairs == 0 and "position ids up to" in found.why
 
 

@@ -5,6 +5,7 @@ import torch
 from lightning import Trainer
 
 import lengen
+from lengen.data.lines import read_problem
 from lengen.digits.problems import OperandError
 
 LINES = ["a,b,answer", "12+34=46", "", "7,8,15", " 99 + 1 = 0100", "3+4=7"]
@@ -68,6 +69,6 @@ def test_a_problem_that_position_ids_cannot_number_is_named(tmp_path):
     ids=lambda value: getattr(value, "kind", ""),
 )
 def test_lines_of_other_tasks(task, line):
-    assert len(task.read_line(line).lengths) == 1
+    assert len(read_problem(line, task).lengths) == 1
     with pytest.raises(OperandError, match="the answer is"):
-        task.read_line(line[:-1] + ("1" if line[-1] != "1" else "2"))
+        read_problem(line[:-1] + ("1" if line[-1] != "1" else "2"), task)

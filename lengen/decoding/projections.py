@@ -6,7 +6,6 @@ after the attention and after the feed-forward network of a layer. Section 4 of 
 Transformers via Task Hinting".
 """
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +16,6 @@ from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.formats.vocab import FIRST
 from lengen.models import Decoder, Transformer
-from lengen.part import SettingError
-from lengen.settings import model as config
-from lengen.settings.spec import Spec
-from lengen.training.build import load
 
 
 class Bases(NamedTuple):
@@ -77,15 +72,3 @@ def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.n
     tokens = np.array([name([token]) for token in batch.tokens[0]])
     vocabulary = np.array(["PAD", *(name([token]) for token in range(1, len(data.vocab)))])
     return {"tokens": tokens, "vocabulary": vocabulary, **arrays}
-
-
-def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
-    """`probe` of a stored or constructed model; raises `SettingError` if there is nothing to project on."""
-    if not isinstance(spec.model.architecture, config.Decoder) or spec.model.tied:
-        raise SettingError(
-            f"model.tied={str(spec.model.tied).lower()}: probes need model.architecture=decoder with an output head of "
-            f"its own, model.tied=false"
-        )
-    model = load(spec, weights)
-    assert isinstance(model, Decoder)
-    return probe(model, TaskData(spec, 0), operands)

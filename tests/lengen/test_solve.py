@@ -8,7 +8,7 @@ from lengen import ArithmeticData, SettingError, Subtasks, build_model
 from lengen.data.reading import can_run_free
 from lengen.digits.problems import OperandError
 from lengen.formats.vocab import PAD
-from lengen.inspection.problem import encode, read, solve
+from lengen.solve import encode, read, solve
 from tests.cases import CASES
 from tests.lengen.greedy import greedy
 from tests.lengen.helpers import case_spec, data_spec, spec
@@ -51,7 +51,7 @@ def test_a_right_answer_is_read_back_as_a_number(tmp_path, monkeypatch):
         save_model(build_model(sized, 0), str(tmp_path / "w"))
         vocab, response = ArithmeticData(sized, 0).vocab, case.join(case.written)
         told = torch.tensor([[vocab.id(token) for token in case.written]])
-        monkeypatch.setattr("lengen.inspection.problem.write", lambda *_, told=told, choose: told)
+        monkeypatch.setattr("lengen.solve.write", lambda *_, told=told, choose: told)
         found = solve(sized, tmp_path / "w", list(case.operands))
         plain = case.answer if case.words else case.answer.replace(" ", "")
         assert found["output"] == response and found["read"] == found["answer"] == plain and found["correct"], case.name

@@ -1,1 +1,0 @@
-"""One problem as a model sees it, solves it and represents it."""
