@@ -91,4 +91,3 @@ def calibration(sizes: Sizes) -> list[Entry]:
         entry("calibration_vs_loop", what, ratios, "times faster", "Algorithm 1 as loops over elements (aim 50)"),
         entry("calibration_milliseconds", what, 1000 * seconds[:, 0], "ms", "aim below 50"),
     ]
-

@@ -28,4 +28,3 @@ def writing(sizes: Sizes) -> list[Entry]:
     slowest = min(rates, key=lambda name: rates[name].max())
     what = f"{slowest}, the slowest of {', '.join(rates)}: problems that are not tested, tokens, spaces, ids, mask"
     return [entry("data_examples_per_second_thesis", what, rates[slowest], "examples/s", "aim 50,000")]
-

@@ -137,7 +137,7 @@ def probe_command(options: argparse.Namespace) -> int:
     figure = _picture(experiment, options.out) if options.out else None
     operands = _operands(options, _spec(experiment))
     from lengen import solve as show
-    
+
     show.encode(_spec(experiment), operands)
     model = find(experiment, options.profile, options.seed, options.with_overrides)
     found = show.probe_trained(model.spec, model.weights, operands)

@@ -61,9 +61,7 @@ def test_a_setting_is_taken_as_every_program_takes_it(results, typed):
     assert info["overrides"] == ["train.steps=5", "train.batch=3"] and info["spec"]["train"]["steps"] == 5
 
 
-@pytest.mark.parametrize(
-    ("typed", "seeds"), [(["0-2"], 3), (["0,2"], 2), (["0..2"], 3), (["1"], 1)]
-)
+@pytest.mark.parametrize(("typed", "seeds"), [(["0-2"], 3), (["0,2"], 2), (["0..2"], 3), (["1"], 1)])
 def test_seeds_are_taken_as_people_write_them(results, capsys, typed, seeds):
     assert f"{seeds} to run" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", *typed)
 
