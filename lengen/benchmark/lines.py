@@ -2,16 +2,21 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from lengen.benchmark.scoring import MODE, PredictionError, Row, by_id
 from lengen.data.batch import Batch, response_start
+from lengen.data.lines import cleaned
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
 from lengen.digits.problems import OperandError, Problems
+from lengen.metrics import count as metric_counts
 from lengen.part import SettingError
+from lengen.results.records import Counts, Grid
 from lengen.tasks.base import Task
 
 Line = dict[str, Any]
@@ -127,3 +132,44 @@ def responses(data: TaskData, texts: Sequence[str | None]) -> Tensor:
 def true(data: TaskData, problems: Problems) -> Tensor:
     """Return the true responses (B, R) of problems, as the setting writes them."""
     return true_responses(data.writer.write(problems))
+
+
+def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = False) -> Grid:
+    """Count predictions for a setting's own problems: ``raw`` ones by all metrics of its runs, or answers.
+
+    Raises `PredictionError` for an id that no problem has, or for both kinds in one cell.
+    """
+    test, given = data.spec.test, by_id(rows)
+    grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
+    examples = examples_of(given, test.examples)
+    start, known = of_tests(data, name, examples), set()
+    kind = {"number": data.task.ROWS.numbers, "apart": not data.task.ROWS.numbers}
+    for length, second in product(test.lengths, test.counts):
+        prefix = f"{start}/length={length}/count={second}/"
+        if given and not any(id.startswith(prefix) for id in given):
+            continue  # a cell that was left out as a whole
+        problems = data.test(length, second, examples)
+        ids = [f"{prefix}{place:05}" for place in range(len(problems.lengths))]
+        known |= set(ids)
+        answers = [given.get(id, {}) for id in ids]
+        if any("raw" in row for row in answers):
+            if any("prediction" in row for row in answers):
+                raise PredictionError(f"{prefix}: some rows have raw and some have prediction; give one of both in all")
+            written = responses(data, [row.get("raw") for row in answers])
+            counts = metric_counts(written, true(data, problems), data.format, data.vocab, own_text=True)
+        else:
+            right = sum(
+                "prediction" in row
+                and cleaned(str(row["prediction"]), units_first=units_first, **kind) == cleaned(answer, **kind)
+                for row, answer in zip(answers, data.task.text(problems), strict=True)
+            )
+            counts = Counts(n=len(ids), correct=right, answer_correct=right)
+        counts["absent"] = sum(not row for row in answers)
+        grid.add((length, second)[: len(grid.axes)], MODE, counts)
+    if unknown := given.keys() - known:
+        raise PredictionError(
+            f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}: score with the --profile "
+            f"and --seed of their export; expected ids such as {start}/length={test.lengths[0]}/"
+            f"count={test.counts[0]}/00000"
+        )
+    return grid

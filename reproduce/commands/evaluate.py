@@ -4,26 +4,21 @@ Parsed options enter; files, text on stdout and an exit code leave. Tasks of the
 """
 
 import argparse
-import itertools
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lengen import benchmark
-from lengen.benchmark import user_file
+from lengen.benchmark import headline, user_file
 from lengen.benchmark.scoring import PredictionError
-from lengen.data.lines import cleaned
-from lengen.results.records import Counts, Grid, Run
+from lengen.results.records import Grid, Run
 from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.newest import newest
 from reproduce.store.atomic_files import check_place, readable
 from reproduce.store.locations import stores
-
-if TYPE_CHECKING:
-    from lengen.data.task_data import TaskData
 
 
 def score_command(options: argparse.Namespace) -> int:
@@ -40,12 +35,13 @@ def score_command(options: argparse.Namespace) -> int:
         task = benchmark.task_of(options.task)
         size = options.size or task.papers
         asked = benchmark.problems(task.name, size)
-        scored = _of_size(rows, asked, size)
+        rows = _of_size(rows, asked, size)
         grids = {
             seed: benchmark.score(asked, part, units_first=options.units_first)
-            for seed, part in benchmark.by_seed(scored).items()
+            for seed, part in benchmark.by_seed(rows).items()
         }
         return _tell(options, grids, size, stored)
+    from lengen.benchmark.lines import scored
     from lengen.data.task_data import TaskData
 
     name = of_task_or_experiment(options.task).name
@@ -53,9 +49,7 @@ def score_command(options: argparse.Namespace) -> int:
         raise PredictionError(f"--size is of a task, and {name} is an experiment; leave it out")
     data = TaskData(setting(name, options.profile), options.seed or 0)
     name = shown_name(name, options.profile)
-    grids = {
-        seed: _of_experiment(data, name, part, options.units_first) for seed, part in benchmark.by_seed(rows).items()
-    }
+    grids = {seed: scored(data, name, part, options.units_first) for seed, part in benchmark.by_seed(rows).items()}
     return _tell(options, grids, data.spec.data.task.longest, stored)
 
 
@@ -68,47 +62,6 @@ def _of_size(rows: Sequence[Mapping[str, Any]], asked: Sequence[benchmark.Proble
     if left := len(rows) - len(kept):
         print(f"{left} predictions are of other sizes than {size} and left out: --size N scores them", file=sys.stderr)
     return kept
-
-
-def _of_experiment(data: "TaskData", name: str, rows: Sequence[Mapping[str, Any]], units_first: bool = False) -> Grid:
-    """Counts of predictions for an experiment's own problems: of ``raw`` by all metrics of its runs, or of answers."""
-    from lengen.benchmark import lines
-    from lengen.metrics import count
-
-    test, given = data.spec.test, benchmark.by_id(rows)
-    grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
-    drawn = lines.examples_of(given, test.examples)
-    start, known = lines.of_tests(data, name, drawn), set()
-    for length, second in itertools.product(test.lengths, test.counts):
-        prefix = f"{start}/length={length}/count={second}/"
-        if given and not any(id.startswith(prefix) for id in given):
-            continue  # a cell that was left out as a whole
-        problems = data.test(length, second, drawn)
-        ids = [f"{prefix}{place:05}" for place in range(len(problems.lengths))]
-        known |= set(ids)
-        found = [given.get(id, {}) for id in ids]
-        if any("raw" in row for row in found):
-            if any("prediction" in row for row in found):
-                raise PredictionError(f"{prefix}: some rows have raw and some have prediction; give one of both in all")
-            written = lines.responses(data, [row.get("raw") for row in found])
-            counts = count(written, lines.true(data, problems), data.format, data.vocab, own_text=True)
-        else:
-            kind = {"number": data.task.ROWS.numbers, "apart": not data.task.ROWS.numbers}
-            right = sum(
-                "prediction" in row
-                and cleaned(str(row["prediction"]), units_first=units_first, **kind) == cleaned(answer, **kind)
-                for row, answer in zip(found, data.task.text(problems), strict=True)
-            )
-            counts = Counts(n=len(ids), correct=right, answer_correct=right)
-        counts["absent"] = sum(not row for row in found)
-        grid.add((length, second)[: len(grid.axes)], benchmark.scoring.MODE, counts)
-    if unknown := given.keys() - known:
-        raise PredictionError(
-            f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}: score with the --profile "
-            f"and --seed of their export; expected ids such as {start}/length={test.lengths[0]}/"
-            f"count={test.counts[0]}/00000"
-        )
-    return grid
 
 
 def evaluate_command(options: argparse.Namespace) -> int:
@@ -233,42 +186,19 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int, sto
         Path(options.scores).write_text(next(iter(grids.values())).to_csv(), encoding="utf-8", newline="")
     if options.picture:
         shown = {"predictions": next(iter(grids.values()))}
-        _draw(options.picture, shown | ({options.beside: stored.grid} if stored else {}))
+        headline.draw(Path(options.picture), shown | ({options.beside: stored.grid} if stored else {}))
         if not options.json:
             print(readable(Path(options.picture)))
-    found = [benchmark.measures(grid, size) for grid in grids.values()]
-    by_seed = [benchmark.levels(grid) for grid in grids.values()]
+    frozen = not getattr(options, "problems", None)
     if options.json:
-        unknown = dict.fromkeys(("reach", "area")) if getattr(options, "problems", None) else {}
-        rows = [one._asdict() | {"seed": seed} | unknown for seed, one in zip(grids, found, strict=True)]
-        print(json.dumps([{name: _or_null(value) for name, value in row.items()} for row in rows]))
+        print(json.dumps(headline.rows(grids, size, frozen)))
         return 0
-    names = ("in_range", "reach", "area", "edits", "absent")
-    for name in ("in_range", "edits", "absent") if getattr(options, "problems", None) else names:
-        values = [getattr(one, name) for one in found]
-        digits = 0 if name in ("reach", "absent") else 3
-        print(f"{name.replace('_', ' '):<10}{benchmark.over_seeds(values).text(digits)}")
-    if absent := max(one.absent for one in found):
-        where = " of a seed" if len(found) > 1 else ""
-        print(f"{absent} problems{where} have no prediction and count as wrong", file=sys.stderr)
-    theirs = benchmark.levels(stored.grid) if stored is not None else {}
-    print(f"\n{'length':>6}{'problems':>10}  exact match" + (f"{'':14}{options.beside}" if stored is not None else ""))
-    for length in sorted({*by_seed[0], *theirs}):
-        counts = [levels[length] for levels in by_seed if length in levels]
-        said = benchmark.over_seeds([one.rate("correct") for one in counts]).text(3) if counts else "-"
-        ours = f"{theirs[length].rate('correct'):.3f}" if length in theirs else "-" if theirs else ""
-        problems = int(counts[0]["n"]) if counts else 0
-        print(f"{length:>6}{problems:>10}  {said:<25}{ours}".rstrip())
+    if absent := headline.absent(grids, size):
+        print(absent, file=sys.stderr)
+    print("\n".join(headline.lines(grids, size, frozen, (options.beside, stored.grid) if stored else None)))
     for line in _published(options.beside) if options.beside else ():
         print(line)
     return 0
-
-
-def _or_null(value: Any) -> Any:
-    """A number, or numbers, for JSON, which has no nan: None where nothing was measured."""
-    if isinstance(value, tuple):
-        return [_or_null(one) for one in value]
-    return None if value != value else value
 
 
 def _published(selector: str) -> Iterator[str]:
@@ -281,13 +211,3 @@ def _published(selector: str) -> Iterator[str]:
             first, last = min(value.lengths), max(value.lengths)
             lengths = f"length {first}" if first == last else f"lengths {first} to {last}"
             yield f"published: {value.printed} {value.unit}, {lengths} ({value.place})"
-
-
-def _draw(path: str, grids: Mapping[str, Grid]) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, len(grids), figsize=(4.5 * len(grids), 3.5), squeeze=False, layout="constrained")
-    for ax, (name, grid) in zip(axes[0], grids.items(), strict=True):
-        grid.plot(ax)
-        ax.set_title(name, fontsize="small")
-    figure.savefig(path)

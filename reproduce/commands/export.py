@@ -5,24 +5,19 @@ Parsed options enter; files and their names on stdout leave. Tasks of the benchm
 
 import argparse
 import itertools
-import json
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from lengen import benchmark
+from lengen.benchmark.files import WRITERS, Lines
 from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
 
-COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
-"""Columns of tables of problems: those that its lines have."""
-
 PROBLEMS = "Problems of arithmetic for length generalization, written by `reproduce"
 """In the card of exported problems; the command follows."""
-Problems = Iterable[Mapping[str, Any]]
 
 
 class ExportError(ValueError):
@@ -64,7 +59,7 @@ def _own(folder: Path, said: str) -> None:
             raise ExportError(f"{readable(folder)} holds other files: name a new folder")
 
 
-def _lines(options: argparse.Namespace) -> Problems:
+def _lines(options: argparse.Namespace) -> Lines:
     frozen = options.selector in benchmark.TASKS
     foreign = {"--steps": options.steps, "--profile": options.profile} if frozen else {"--size": options.size}
     for option, given in foreign.items():
@@ -93,81 +88,6 @@ def _lines(options: argparse.Namespace) -> Problems:
     if options.examples:
         raise ExportError("--examples is of tests here: for training name optimizer steps, as --steps 0..99 does")
     return lines.training(data, options.steps or range(data.spec.train.steps), name)
-
-
-def _jsonl(lines: Problems, folder: Path, name: str) -> list[Path]:
-    return _written(folder / f"{name}.jsonl", (json.dumps(line, ensure_ascii=False) for line in lines))
-
-
-def _txt(lines: Problems, folder: Path, name: str) -> list[Path]:
-    return _written(folder / f"{name}.txt", (line.get("text") or line["prompt"] + line["answer"] for line in lines))
-
-
-def _written(path: Path, lines: Iterable[str]) -> list[Path]:
-    with path.open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(f"{line}\n" for line in lines)
-    return [path]
-
-
-def _csv(lines: Problems, folder: Path, name: str) -> list[Path]:
-    path = folder / f"{name}.csv"
-    _table(lines).to_csv(path, index=False, lineterminator="\n")
-    return [path]
-
-
-def _parquet(lines: Problems, folder: Path, name: str) -> list[Path]:
-    path = folder / f"{name}.parquet"
-    _table(lines).to_parquet(path, index=False)
-    return [path]
-
-
-def _table(lines: Problems) -> Any:
-    import pandas as pd
-
-    frame = pd.DataFrame(list(lines))
-    return frame[[column for column in COLUMNS if column in frame.columns]]
-
-
-def _lm_eval(lines: Problems, folder: Path, name: str) -> list[Path]:
-    """A file of problems and a task of the evaluation harness for every length."""
-    by: dict[int, list[Mapping[str, Any]]] = {}
-    for line in lines:
-        by.setdefault(max(line["length"], line["count"]), []).append(line)
-    ignored = json.dumps(_ignored([line["answer"] for some in by.values() for line in some]))
-    written: list[Path] = []
-    for length, some in sorted(by.items()):
-        (data,) = _jsonl(some, folder, f"{name}-{length:03}")
-        task = folder / f"lengen_{name}_{length:03}.yaml".replace("-", "_")
-        text = HARNESS.format(task=task.stem, data=data.resolve().as_posix(), ignored=ignored)
-        task.write_text(text, encoding="utf-8")
-        written += [data, task]
-    return written
-
-
-def _ignored(answers: Sequence[str]) -> list[str]:
-    """Patterns of what means nothing in answers: blanks but between numbers, and leading zeros but of strings."""
-    blanks = "^\\s+|[\\s$]+$" if any(" " in answer for answer in answers) else "[\\s$]"
-    strings = any(len(answer) > 1 and answer.startswith("0") for answer in answers)
-    return [blanks] if strings else [blanks, "^0+(?=[0-9])"]
-
-
-HARNESS = """\
-task: {task}
-dataset_path: json
-dataset_kwargs: {{data_files: {{test: "{data}"}}}}
-test_split: test
-output_type: generate_until
-doc_to_text: "{{{{prompt}}}}"
-doc_to_target: "{{{{answer}}}}"
-target_delimiter: ""
-generation_kwargs: {{until: ["\\n"], do_sample: false}}
-metric_list:
-  - {{metric: exact_match, aggregation: mean, higher_is_better: true, regexes_to_ignore: {ignored}}}
-metadata: {{version: 1.0}}
-"""
-WRITERS: Mapping[str, Callable[[Problems, Path, str], list[Path]]] = {
-    "jsonl": _jsonl, "txt": _txt, "csv": _csv, "parquet": _parquet, "lm-eval": _lm_eval,
-}  # fmt: skip
 
 
 def _card(options: argparse.Namespace, files: Sequence[Path]) -> str:

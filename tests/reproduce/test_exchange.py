@@ -12,10 +12,10 @@ import torch
 import lengen
 from lengen import benchmark
 from lengen.benchmark import problems, read_submission
+from lengen.benchmark.files import WRITERS
 from lengen.benchmark.frozen import frozen
 from reproduce.cli import main
 from reproduce.commands.evaluate import _header, _trainings
-from reproduce.commands.export import WRITERS
 from reproduce.runs.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parents[2]
