@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from torch import Tensor, nn
+from torch import nn
 
 from lengen.benchmark import user_file
 from lengen.benchmark.problem import Problem, of_operands, of_task
@@ -91,11 +91,6 @@ class Sums(NamedTuple):
     def share(self) -> float:
         """Right ones among all problems, as the check counts them."""
         return (self.edges + self.pairs) / (len(EDGES) + self.drawn)
-
-    @property
-    def qualify(self) -> bool:
-        """Whether they are enough, over all of the pairs."""
-        return self.drawn == PAIRS and self.share >= QUALIFIES
 
 
 class Parameters(NamedTuple):
@@ -194,21 +189,32 @@ def mistake(problem: Problem, answer: str | None) -> str:
     return f"{text}; wrong places {', '.join(map(str, places))}{into}"
 
 
-def tensors(model: object) -> list[Tensor]:
-    """Return the parameters of a submission's model, if it is a module."""
-    return list(model.parameters()) if isinstance(model, nn.Module) else []
-
-
-def counted(model: object, declared: int) -> Parameters:
-    """Count the parameters of a submission's model; those that it declares if it is no module."""
-    held = tensors(model)
+def counted(model: object, declared: int = 0) -> Parameters:
+    """Count the parameters of a model, shared ones once; those that a submission declares if it is no module."""
+    if not isinstance(model, nn.Module):
+        return Parameters(declared, 0, 0)
+    encoding = model.encoding.parameters() if isinstance(model, Transformer) else ()
+    held = list(model.parameters())
     zeros = sum(int((tensor == 0).sum()) for tensor in held)
-    return Parameters(sum(tensor.numel() for tensor in held) if held else declared, 0, zeros)
+    unique = sum(tensor.numel() for tensor in held)
+    return Parameters(unique or declared, sum(tensor.numel() for tensor in encoding), zeros)
 
 
-def parameters(model: Transformer) -> Parameters:
-    """Count the parameters of a model; tensors that are shared are one."""
-    return counted(model, 0)._replace(positions=sum(tensor.numel() for tensor in model.encoding.parameters()))
+def _judged(
+    name: str,
+    weights: str,
+    rules: dict[str, str],
+    model: object,
+    given: Answers,
+    asked: Sequence[Problem],
+    declared: int,
+) -> Judged:
+    """Return what `problems` and their answers say of a model."""
+    held = iter(model.parameters()) if isinstance(model, nn.Module) else iter(())
+    precision = next((str(tensor.dtype).removeprefix("torch.") for tensor in held), "no tensors")
+    right = sums(asked, given)
+    qualifies = right.drawn == PAIRS and right.share >= QUALIFIES
+    return Judged(name, weights, precision, right, counted(model, declared), rules, qualifies)
 
 
 def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) -> Judged:
@@ -224,16 +230,10 @@ def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) ->
             "params in metadata as a number, and add(model, a, b) that returns their sum"
         ) from None
     asked = problems(pairs)
-    right = sums(asked, summed(lambda a, b: add(model, a, b), asked, report))
-    return Judged(
-        model=str(metadata.get("name", path.stem)),
-        weights=f"by {metadata.get('author', 'nobody named')}; {metadata.get('params', 'no')} parameters declared",
-        precision=next((str(tensor.dtype).removeprefix("torch.") for tensor in tensors(model)), "no tensors"),
-        sums=right,
-        parameters=counted(model, declared),
-        rules={"1 to 4": f"for a person to read: {metadata.get('architecture', 'no architecture declared')}"},
-        qualifies=right.qualify,
-    )
+    given = summed(lambda a, b: add(model, a, b), asked, report)
+    weights = f"by {metadata.get('author', 'nobody named')}; {metadata.get('params', 'no')} parameters declared"
+    rules = {"1 to 4": f"for a person to read: {metadata.get('architecture', 'no architecture declared')}"}
+    return _judged(str(metadata.get("name", path.stem)), weights, rules, model, given, asked, declared)
 
 
 def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, report: Report = silent) -> Judged:
@@ -242,24 +242,17 @@ def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, repor
     if not adds(data):
         raise PredictionError(f"{name} adds no two numbers, its task is {spec.data.task.name}: name one that does")
     module, asked = load(spec, weights), problems(pairs)
-    in_order = module.writes_in_order and module.spec.causal
-    right = sums(asked, answers(data, module, [problem.operands for problem in asked], report))
+    given = answers(data, module, [problem.operands for problem in asked], report)
     layers, longest = spec.model.layers, spec.data.task.longest
     beyond = f"; none of {DIGITS}, so it is tested beyond its trained range" if longest < DIGITS else ""
-    return Judged(
-        model=name,
-        weights="hand-coded" if weights is None else f"trained on numbers of up to {longest} digits{beyond}",
-        precision=str(next(module.parameters()).dtype).removeprefix("torch."),
-        sums=right,
-        parameters=parameters(module),
-        rules={
-            "1 self-attention": f"kept: {layers} layer{'s' * (layers != 1)} of {spec.model.heads} heads",
-            "2 autoregressive": IN_ORDER if in_order else AT_ONCE,
-            "3 forward pass": "kept: tokens and position ids in, logits out",
-            "4 no work by code": COUNTED if spec.data.position_ids.COUNTS_TOKENS else BY_MEANING,
-        },
-        qualifies=right.qualify,
-    )
+    origin = "hand-coded" if weights is None else f"trained on numbers of up to {longest} digits{beyond}"
+    rules = {
+        "1 self-attention": f"kept: {layers} layer{'s' * (layers != 1)} of {spec.model.heads} heads",
+        "2 autoregressive": IN_ORDER if module.writes_in_order and module.spec.causal else AT_ONCE,
+        "3 forward pass": "kept: tokens and position ids in, logits out",
+        "4 no work by code": COUNTED if spec.data.position_ids.COUNTS_TOKENS else BY_MEANING,
+    }
+    return _judged(name, origin, rules, module, given, asked, 0)
 
 
 def plain(judged: Judged) -> dict[str, object]:

@@ -73,9 +73,9 @@ def test_only_models_that_add_are_judged(task, adds):
 def test_shared_tensors_count_once_and_tables_of_positions_count():
     _, model = made(data_spec("addition"), tied=False)
     _, tied = made(data_spec("addition"), tied=True)
-    free, shared = adderboard.parameters(model), adderboard.parameters(tied)
+    free, shared = adderboard.counted(model), adderboard.counted(tied)
     assert free.unique - shared.unique == model.embedding.weight.numel()
     assert free.positions == sum(table.numel() for table in model.encoding.parameters()) > 0
     with torch.no_grad():
         model.embedding.weight.zero_()
-    assert adderboard.parameters(model).zeros - free.zeros == model.embedding.weight.numel()
+    assert adderboard.counted(model).zeros - free.zeros == model.embedding.weight.numel()
