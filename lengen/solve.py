@@ -1,6 +1,6 @@
 """Problems put to a model: one as it is read, one as it is solved with what its residual stream shows, and many."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,6 +128,23 @@ def answer(
         "correct": said == truth,
         "read": said,
     } | ({"note": note} if note else {})
+
+
+def in_words(solved: Mapping[str, object]) -> list[str]:
+    """Return the lines in which people are shown a solution, and what else stands beside it."""
+    names = {"read": "model says", "answer": "expected"}
+    order = ("prompt", "output", "read", "answer", "correct", "note", "model")
+    return [
+        f"{names.get(key, key):<12}{str(solved[key]).lower() if key == 'correct' else solved[key]}"
+        for key in order
+        if key in solved
+    ]
+
+
+def in_a_line(solved: Mapping[str, object]) -> str:
+    """Return one of many solutions: the problem, what the model says and, if that is wrong, what was expected."""
+    verdict = "right" if solved["correct"] else f"wrong, expected {solved['answer']}"
+    return f"{solved['prompt']} {solved['read']} ({verdict})"
 
 
 def unlike_training(task: Task, problems: Problems) -> str:

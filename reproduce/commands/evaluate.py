@@ -70,15 +70,7 @@ def evaluate_command(options: argparse.Namespace) -> int:
     size = options.size or task.papers
     asked = benchmark.problems(task.name, size)
     if options.problems:
-        stdin = options.problems == "-"
-        try:
-            text = sys.stdin.read() if stdin else Path(options.problems).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or error
-            raise PredictionError(f"--problems {options.problems} cannot be read: {said}") from None
-        asked = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else options.problems)
-        if not asked:
-            raise PredictionError(f"--problems {options.problems} has no problem; expected lines such as 12+34=46")
+        asked = _of_file(options.problems, task)
     if options.submission and options.problems:
         raise PredictionError("--submission is of the frozen problems: leave --problems out")
     if options.name and not options.submission:
@@ -104,6 +96,20 @@ def evaluate_command(options: argparse.Namespace) -> int:
         if not options.json:
             print("\n".join(map(readable, files)) + "\n")
     return _tell(options, {seed: grid}, size, stored)
+
+
+def _of_file(name: str, task: benchmark.Task) -> list[benchmark.Problem]:
+    """Return the problems of a file, or of the standard input, which is ``-``."""
+    stdin = name == "-"
+    try:
+        text = sys.stdin.read() if stdin else Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PredictionError(f"--problems {name} cannot be read: {reason}") from None
+    problems = benchmark.read_lines(text.splitlines(), task, "stdin" if stdin else name)
+    if not problems:
+        raise PredictionError(f"--problems {name} has no problem; expected lines such as 12+34=46")
+    return problems
 
 
 def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any, seed: int) -> benchmark.Header:

@@ -8,7 +8,6 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,36 +75,14 @@ def solve_command(options: argparse.Namespace) -> int:
     report = counter("tokens written", sys.stderr)
     if piped:
         for solved in show.solve_each(spec, model.weights, problems, options.task):
-            print(json.dumps(solved, ensure_ascii=False) if options.json else _in_a_line(solved), flush=True)
+            print(json.dumps(solved, ensure_ascii=False) if options.json else show.in_a_line(solved), flush=True)
         return 0
     solved = show.solve(spec, model.weights, problems[0], options.task, report)
     if options.json:
         print(json.dumps(solved, ensure_ascii=False))
     else:
-        for name, shown in SHOWN.items():
-            if name == "note" and name not in solved:
-                continue
-            value = solved.get(name, "")
-            print(f"{shown:<12}{str(value).lower() if isinstance(value, bool) else value}")
-        print(f"{'model':<12}{model.name}")
+        print("\n".join(show.in_words(solved | {"model": model.name})))
     return 0
-
-
-SHOWN = {
-    "prompt": "prompt",
-    "output": "output",
-    "read": "model says",
-    "answer": "expected",
-    "correct": "correct",
-    "note": "note",
-}
-"""Field of a solution -> how people are shown it."""
-
-
-def _in_a_line(solved: Mapping[str, object]) -> str:
-    """One of many solutions: the problem, what the model says and, if that is wrong, what was expected."""
-    right = "right" if solved["correct"] else f"wrong, expected {solved['answer']}"
-    return f"{solved['prompt']} {solved['read']} ({right})"
 
 
 def _operands(options: argparse.Namespace, spec: Spec) -> list[str]:

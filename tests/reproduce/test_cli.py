@@ -46,6 +46,7 @@ def problems(monkeypatch, results):
     """What is asked of models, without torch."""
     show = types.ModuleType("lengen.solve")
     show.encode, show.solve = encode, solve
+    show.in_words = lambda solved: [f"{name} {value}" for name, value in solved.items()]
     monkeypatch.setattr(lengen, "solve", show, raising=False)
 
 
