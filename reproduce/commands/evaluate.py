@@ -53,8 +53,8 @@ def score_command(options: argparse.Namespace) -> int:
     return _tell(options, grids, data.spec.data.task.longest, stored)
 
 
-def _of_size(rows: Sequence[Mapping[str, Any]], asked: Sequence[benchmark.Problem], size: int) -> Sequence[Any]:
-    """Predictions without those of frozen problems of other sizes alone, whose number is said."""
+def _of_size(rows: list[dict[str, Any]], asked: Sequence[benchmark.Problem], size: int) -> list[dict[str, Any]]:
+    """Return predictions without those of frozen problems of other sizes alone, whose number is said."""
     others = {one.id for one in benchmark.problems(asked[0].task)} - {one.id for one in asked}
     kept = [row for row in rows if row["id"] not in others]
     if rows and not kept:
