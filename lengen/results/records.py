@@ -9,9 +9,13 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lengen.part import build
 from lengen.results.show import ShownGrid, draw
+from lengen.settings.sections import DataSpec, Trained
+from lengen.settings.spec import Spec, from_dict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -253,6 +257,28 @@ class Run:
     """Rows (step, name, value) of metrics.csv."""
     arrays: Mapping[str, "np.ndarray"] = field(default_factory=dict)
     """Named arrays of numbers or text, for what no other record holds: matrices that a run made, and labels."""
+
+    @cached_property
+    def spec(self) -> Spec:
+        """The specification it was made from, without sections that only its paper has."""
+        return from_dict(self.info["spec"])
+
+    @cached_property
+    def trained(self) -> Trained:
+        """The trained range, from its own specification."""
+        return build(self.info["spec"]["data"], DataSpec, "data").trained
+
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """One row a tested cell and mode: ``seed``, the axes, ``mode``, and every count by its name."""
+        import pandas as pd
+
+        rows = [
+            {"seed": self.seed, **dict(zip(self.grid.axes, cell, strict=True)), "mode": mode, **counts}
+            for cell, modes in self.grid.scores.items()
+            for mode, counts in modes.items()
+        ]
+        return pd.DataFrame(rows, columns=None if rows else ["seed", *self.grid.axes, "mode", "n"])
 
     @property
     def constructed(self) -> bool:
