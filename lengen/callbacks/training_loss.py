@@ -46,8 +46,8 @@ class TrainingLoss(Callback):
     is no number or exploded.
 
     The loss is read from the device at these steps only, so nothing synchronises in between. That is also why it goes
-    to the loggers from here, and not from the module: what `LightningModule.log` was given once, Lightning hands to them
-    again with every later step of the epoch.
+    to the loggers from here, and not from the module: what `LightningModule.log` was given once, Lightning hands to
+    them again with every later step of the epoch.
 
     Args:
         every: Steps from one reading to the next (`is_read`).

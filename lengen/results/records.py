@@ -83,9 +83,7 @@ class Grid(ShownGrid):
 
         A file without any cell is that of a grid.
         """
-        header, *rows = _rows(text) or [[]]
-        if tuple(header) != SCORE_COLUMNS:
-            raise RecordError(f"line 1: expected columns {','.join(SCORE_COLUMNS)}")
+        rows = _rows(text, SCORE_COLUMNS)
         curve = bool(rows) and len(rows[0]) == len(SCORE_COLUMNS) and not rows[0][1]
         grid = cls(("length",) if curve else ("length", "count"))
         for number, row in enumerate(rows, start=2):
@@ -124,11 +122,8 @@ def metrics_from_csv(text: str, cut_short: bool = False) -> tuple[tuple[int, str
 
     Of a file that a killed run left, ``cut_short``, the rows before the first bad one are given instead.
     """
-    header, *rows = _rows(text) or [[]]
-    if tuple(header) != METRIC_COLUMNS and not cut_short:
-        raise RecordError(f"line 1: expected columns {','.join(METRIC_COLUMNS)}")
     parsed = []
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(_rows(text, () if cut_short else METRIC_COLUMNS), start=2):
         try:
             step, name, value = row
             parsed.append((int(step), name, float(value)))
@@ -139,11 +134,15 @@ def metrics_from_csv(text: str, cut_short: bool = False) -> tuple[tuple[int, str
     return tuple(parsed)
 
 
-def _rows(text: str) -> list[list[str]]:
+def _rows(text: str, columns: Sequence[str]) -> list[list[str]]:
+    """Return the rows below a header, which has to be of these ``columns`` unless there are none."""
     try:
-        return list(csv.reader(io.StringIO(text)))
+        header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
     except csv.Error as error:  # a stray quote swallows the rest of a file
         raise RecordError(f"expected comma-separated values: {error}") from None
+    if columns and header != list(columns):
+        raise RecordError(f"line 1: expected columns {','.join(columns)}")
+    return rows
 
 
 def read_count(text: str) -> float:
@@ -227,11 +226,9 @@ def key_counts_to_csv(rows: Sequence[KeyCount]) -> str:
 
 def key_counts_from_csv(text: str) -> list[KeyCount]:
     """The inverse of `key_counts_to_csv`."""
-    rows = _rows(text)
-    if not rows or tuple(rows[0]) != KeyCount._fields:
-        raise RecordError(f"line 1: expected columns {','.join(KeyCount._fields)}")
+    rows = _rows(text, KeyCount._fields)
     try:
-        return [KeyCount(*map(int, row)) for row in rows[1:]]
+        return [KeyCount(*map(int, row)) for row in rows]
     except (TypeError, ValueError):
         raise RecordError(f"expected {len(KeyCount._fields)} whole numbers in every row") from None
 

@@ -12,7 +12,7 @@ from lengen.paper.experiment import Experiment, figure_of
 from lengen.plotting.caption import beyond
 from lengen.plotting.measured import medians
 from lengen.plotting.tables import per_cent
-from lengen.results.records import AttentionMap, Grid, Run
+from lengen.results.records import AttentionMap, Counts, Grid, Run
 from lengen.settings.spec import change, from_dict
 from tests.counted import counted
 from tests.lengen.helpers import data_spec, spec
@@ -274,6 +274,21 @@ def test_a_mean_in_a_caption_is_exact_on_every_version_of_python():
 
 
 # -- frames ------------------------------------------------------------------------------------------------
+
+
+def test_the_frame_of_a_run_has_a_row_a_cell_and_mode_and_is_made_once():
+    made = Grid(("length", "count"))
+    made.add((3, 2), "teacher_forced", counted(10, 5, 6, 0, 10))
+    made.add((4, 2), "sampled", Counts(n=8, correct=2))
+    frame = run(made, seed=7).frame
+    assert frame[["seed", "length", "count", "mode", "n", "correct"]].to_numpy().tolist() == [
+        [7, 3, 2, "teacher_forced", 10, 5],
+        [7, 4, 2, "sampled", 8, 2],
+    ]
+    assert np.isnan(frame["reference_tokens"].iloc[1]), "not counted there"
+    one = run(made)
+    assert one.frame is one.frame and one.trained is one.trained
+    assert run().frame.empty and {"length", "mode", "n"} <= set(run().frame)
 
 
 def test_edit_distance_is_per_reference_token_or_per_response():

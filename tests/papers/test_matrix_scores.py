@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 
 import numpy as np
 import pytest
@@ -71,8 +72,8 @@ def test_one_bit_is_guessed_half_the_time_and_an_answer_is_worth_what_is_above(n
 def test_a_cell_is_refused_or_not_run():
     made = {"matrix/parity/hint": [], "matrix/copy/plain": []}
     assert scores.cells(made, ["matrix/parity/hint"]) == {
-        ("parity", "hint"): Cell("refused", np.nan, 0, False),
-        ("copy", "plain"): Cell("not run", np.nan, 0, False),
+        ("parity", "hint"): Cell("refused", math.nan, 0, False),
+        ("copy", "plain"): Cell("not run", math.nan, 0, False),
     }
 
 
@@ -90,8 +91,8 @@ def test_a_cell_has_the_median_and_the_span_of_its_seeds_and_says_that_one_was_r
     made = runs("copy/rope", (3, 1.5, 2)) | runs("copy/fire", (1, 1, 5))
     made["matrix/copy/rope"].append(run("copy/rope", 3, 1.5, budgets=4))
     assert scores.cells(made, ()) == {
-        ("copy", "rope"): Cell("tested", 1.75, 4, True, (1.5, 3), 1, np.nan),
-        ("copy", "fire"): Cell("tested", 1, 3, False, (1, 5), 1, np.nan),
+        ("copy", "rope"): Cell("tested", 1.75, 4, True, (1.5, 3), 1, math.nan),
+        ("copy", "fire"): Cell("tested", 1, 3, False, (1, 5), 1, math.nan),
     }
     made = {"matrix/sums/rope": [run("sums/rope", seed, 2, 1, most) for seed, most in enumerate((1, 2, 4 / 3))]}
     assert scores.cells(made, ()) == {("sums", "rope"): Cell("tested", 2, 3, False, (2, 2), 1, 4 / 3)}
