@@ -7,7 +7,7 @@ from statistics import median
 from typing import NamedTuple
 
 from lengen.benchmark.scoring import MODE
-from lengen.metrics.learned import area, reach
+from lengen.metrics.measures import area, reach
 from lengen.results.records import Counts, Grid
 
 LONGEST = 5

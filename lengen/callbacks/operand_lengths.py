@@ -14,7 +14,6 @@ from lengen.data.task_data import TaskData
 from lengen.digits.digits import sample
 from lengen.digits.problems import OperandError, Problems, cells, whole
 from lengen.digits.randomness import generator
-from lengen.metrics.measures import trained_range
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.records import Grid
@@ -59,8 +58,8 @@ class OperandLengths(Measurement):
         self.found: dict[str, object] = {}
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
-        span = trained_range(data.spec.data)
-        trained = four(sorted(span.lengths or range(1, span.length + 1)))
+        span = data.spec.data.trained
+        trained = four(span.every)
         lengths = [*trained, *four(sorted({length for length in data.spec.test.lengths if length > span.length}))]
         try:
             grid = operand_lengths(model, data, lengths, EXAMPLES)

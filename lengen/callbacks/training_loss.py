@@ -46,8 +46,8 @@ class TrainingLoss(Callback):
     is no number or exploded.
 
     The loss is read from the device at these steps only, so nothing synchronises in between. That is also why it goes
-    to the loggers from here: what `LightningModule.log` was given once, Lightning hands to them again with every later
-    step of the epoch. In a Trainer that has this callback set ``log_every_n_steps=0``, or losses are logged twice.
+    to the loggers from here, and not from the module: what `LightningModule.log` was given once, Lightning hands to
+    them again with every later step of the epoch.
 
     Args:
         every: Steps from one reading to the next (`is_read`).

@@ -5,13 +5,12 @@ A name is that of a field, as ``--set`` takes it without the sections before it:
 
 import json
 import numbers
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from lengen.part import Axis, Part, SettingError, a_class, build, class_of, fields_of, kinds, nearest, plain
-from lengen.settings.changes import assign
+from lengen.part import Part, SettingError, a_class, build, fields_of, kinds, nearest, plain
+from lengen.settings.changes import assign, paths
 from lengen.settings.spec import Spec, check, from_dict
 from lengen.tasks.base import Task
 from lengen.tasks.rows import Row
@@ -133,27 +132,15 @@ def _path(values: dict[str, Any], name: str) -> str:
         return name
     if name in PARTS:
         return f"{PARTS[name]}.{name}"
-    found = {path: path.rpartition(".")[2] for path in _paths(values, Spec, "")}
-    paths = [path for path, last in found.items() if last == name]
-    paths = [path for path in paths if path.count(".") == 1] or paths
-    if not paths:
+    found = {path: path.rpartition(".")[2] for path in paths(values, Spec)}
+    named = [path for path, last in found.items() if last == name]
+    named = [path for path in named if path.count(".") == 1] or named
+    if not named:
         raise SettingError(f"there is no setting '{name}'{nearest(name, list(dict.fromkeys(found.values())))}")
-    if len(paths) > 1:
-        both = " or ".join(f"**{{'{path}': ...}}" for path in paths)
-        raise SettingError(f"'{name}' stands in {len(paths)} sections; expected {both}")
-    return paths[0]
-
-
-def _paths(values: dict[str, Any], owner: Any, at: str) -> Iterator[str]:
-    """Paths of all fields, those of the chosen parts included."""
-    if issubclass(owner, Axis) and not issubclass(owner, Part):
-        owner = kinds(owner)[values["kind"]]
-    for item in fields_of(owner):
-        inner = values.get(item.name)
-        if isinstance(inner, dict):
-            yield from _paths(inner, class_of(item.type), f"{at}{item.name}.")
-        elif at:
-            yield f"{at}{item.name}"
+    if len(named) > 1:
+        both = " or ".join(f"**{{'{path}': ...}}" for path in named)
+        raise SettingError(f"'{name}' stands in {len(named)} sections; expected {both}")
+    return named[0]
 
 
 def _with_ids(values: dict[str, Any]) -> None:

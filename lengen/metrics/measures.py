@@ -1,21 +1,28 @@
-"""Measures: a numerator and a denominator of a finished run; general ones and those that papers declare."""
+"""Measures of a finished run: their kinds; learned or not, exact match in and outside the range, reach, area.
+
+A measure is a numerator and a denominator. Exact match in and outside the trained range, reach and area can be compared
+between sizes.
+"""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lengen.metrics import EXACT_MATCH
-from lengen.part import build
-from lengen.results.records import Grid, Run
-from lengen.settings.sections import DataSpec
+from lengen.results.intervals import wilson
+from lengen.results.records import Counts, Grid, Run
+from lengen.settings.sections import Trained
 
 if TYPE_CHECKING:
     import numpy as np
 
+MODE = "teacher_forced"
+"""Exact match is the same as in greedy decoding."""
 LEARNED = 0.95
-"""Exact match on the hardest trained cells from which on a model has learned its trained range
-(`lengen.metrics.learned`)."""
+"""Exact match on the hardest trained cells from which on a model has learned its trained range."""
+RIGHT = 0.9
+"""Exact match from which a length, or a count of operands, is still right."""
 
 
 class Missing(Exception):
@@ -56,43 +63,10 @@ Family = Callable[[str], Measure]
 """Measures named by what runs stored: the family ``hits`` makes ``hits.early_end`` of "early_end"."""
 
 
-@dataclass(frozen=True)
-class Trained:
-    """Trained range: longest operand and second axis (operands, digits of the second factor; 1 for parity)."""
-
-    length: int
-    second: int
-    lengths: frozenset[int] = frozenset()
-    """Trained lengths where some below the longest are left out; empty: all of 1 to ``length``."""
-    data: DataSpec | None = field(default=None, compare=False)
-    """Training data, for regions that depend on more than lengths."""
-
-    def has(self, cell: Sequence[int]) -> bool:
-        """Return True if a test cell was trained: its length, and its count if it has one.
-
-        >>> span = Trained(5, 2, frozenset({1, 5}))
-        >>> span.has((5, 2)), span.has((5,)), span.has((5, 3)), span.has((4, 2))
-        (True, True, False, False)
-        """
-        length, second, *_ = (*cell, 1)
-        return (length in self.lengths if self.lengths else length <= self.length) and second <= self.second
-
-
 def exact_at_longest(grid: Grid, span: Trained) -> float:
     """Exact match at the longest trained length, over all trained counts; NaN if that was not tested."""
     cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
-    return grid.total(cells, "teacher_forced").rate(EXACT_MATCH.numerator) if cells else math.nan
-
-
-def trained(run: Run) -> Trained:
-    """The trained range of a run, from its own specification."""
-    return trained_range(build(run.info["spec"]["data"], DataSpec, "data"))
-
-
-def trained_range(data: DataSpec) -> Trained:
-    """The trained range that the data section of a specification states."""
-    lengths: tuple[int, ...] = getattr(data.task, "lengths", ())
-    return Trained(data.task.longest, data.task.most, frozenset(lengths), data)
+    return grid.total(cells, MODE).rate(EXACT_MATCH.numerator) if cells else math.nan
 
 
 def stored(run: Run, name: str) -> "np.ndarray":
@@ -105,3 +79,116 @@ def stored(run: Run, name: str) -> "np.ndarray":
 def short(experiment: str) -> str:
     """``figure/variant`` of ``paper/figure/variant``."""
     return experiment.split("/", 1)[-1]
+
+
+def shares(run: Run) -> tuple[float, float]:
+    """Return exact match in and outside the trained range over all problems of the tested cells; nan if none is
+    tested."""
+    span, cells = run.trained, list(run.grid.scores)
+    within = [cell for cell in cells if span.has(cell)]
+    beyond = [cell for cell in cells if not span.has(cell)]
+    inside, outside = (run.grid.total(some, MODE).rate(EXACT_MATCH.numerator) for some in (within, beyond))
+    return inside, outside
+
+
+def edge(run: Run) -> Counts:
+    """Return the counts on the hardest trained cells: at the longest trained length or, of a training on several
+    operands, at the most of them, whichever is lower; empty if no such cell was tested."""
+    span, cells = run.trained, list(run.grid.scores)
+    if span.second == 1 and any(cell[1:] == (1,) for cell in cells):
+        cells = [cell for cell in cells if cell[1] == 1]  # the second axis is of kinds of problems, 1 the trained one
+    inside = [cell for cell in cells if span.has(cell if span.second > 1 else cell[:1])]
+    if not inside:
+        return Counts()
+    longest, most = max(cell[0] for cell in inside), max(cell[-1] for cell in inside)
+    edges = [[cell for cell in inside if cell[0] == longest]]
+    if span.second > 1 and len(inside[0]) > 1:
+        edges.append([cell for cell in inside if cell[1] == most])
+    return min((run.grid.total(some, MODE) for some in edges), key=lambda counts: counts.rate(EXACT_MATCH.numerator))
+
+
+def at_edge(run: Run) -> float:
+    """Return exact match on the hardest trained cells; 1 for weights set by hand, nan if none was tested."""
+    return 1.0 if run.constructed else edge(run).rate(EXACT_MATCH.numerator)
+
+
+def has_learned(run: Run) -> bool:
+    """Return whether the 95 % interval of exact match on the hardest trained cells reaches `LEARNED`.
+
+    A run without such a cell cannot be said not to have learned.
+    """
+    if run.constructed or not (counts := edge(run)).get("n"):
+        return True
+    return wilson(counts[EXACT_MATCH.numerator], counts["n"]).high >= LEARNED
+
+
+def most_have_learned(runs: Sequence[Run]) -> bool:
+    """Return whether at least half of the seeds have learned their trained range."""
+    return 2 * sum(map(has_learned, runs)) >= len(runs)
+
+
+def learned(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that have learned their trained range; all of them if more than half have not."""
+    return [run for run in runs if has_learned(run)] if most_have_learned(runs) else list(runs)
+
+
+AXES = ("length", "count")
+"""Axes of the tested cells."""
+
+
+def along(run: Run, axis: int) -> dict[int, float]:
+    """Return exact match by tested length (axis 0) or count (axis 1), over what was trained of the other axis."""
+    bounds = run.trained.size
+    found: dict[int, Counts] = {}
+    for cell, modes in run.grid.scores.items():
+        if len(cell) > axis and MODE in modes and all(v <= bounds[k] for k, v in enumerate(cell) if k != axis):
+            found[cell[axis]] = found[cell[axis]] + modes[MODE] if cell[axis] in found else modes[MODE]
+    return {size: found[size].rate(EXACT_MATCH.numerator) for size in sorted(found)}
+
+
+def reach(accuracies: Mapping[int, float]) -> int:
+    """Return the largest size that is still right, no smaller tested one below it; 0 if there is none.
+
+    >>> reach({2: 1.0, 4: 0.95, 5: 0.91, 8: 0.2, 12: 0.93})
+    5
+    """
+    reached = 0
+    for size in sorted(accuracies):
+        if not accuracies[size] >= RIGHT:  # nan, where nothing was answered, is not right
+            break
+        reached = size
+    return reached
+
+
+def area(accuracies: Mapping[int, float], trained_size: int) -> float:
+    """Return the area under accuracy over the logarithm of size / trained size, as a share of its range: from the
+    trained size to the largest tested one, by trapezoids.
+
+    >>> area({10: 1.0, 20: 1.0, 40: 0.0}, 10)
+    0.75
+    """
+    beyond = [size for size in sorted(accuracies) if size >= trained_size]
+    if len(beyond) < 2:
+        return math.nan
+    places = [math.log(size / trained_size) for size in beyond]
+    whole = math.fsum(
+        (places[k + 1] - places[k]) * (accuracies[beyond[k]] + accuracies[beyond[k + 1]]) / 2
+        for k in range(len(beyond) - 1)
+    )
+    return whole / (places[-1] - places[0])
+
+
+def reached(run: Run, axis: int) -> tuple[float, int]:
+    """Return `reach` on an axis as a multiple of the largest trained size; `Missing` if one size alone was tested."""
+    accuracies = along(run, axis)
+    if not accuracies:
+        raise Missing(f"{short(run.experiment)} was tested on one {AXES[axis]}")
+    return reach(accuracies) / run.trained.size[axis], 1
+
+
+def covered(run: Run, axis: int) -> tuple[float, int]:
+    """Return `area` on an axis; `Missing` if one size alone was tested from the trained one on."""
+    share = area(along(run, axis), run.trained.size[axis])
+    if math.isnan(share):
+        raise Missing(f"{short(run.experiment)} was tested on one {AXES[axis]} beyond the trained ones")
+    return share, 1

@@ -117,3 +117,12 @@ class Panel:
         layers = (*self.layers, *(layer for value in values for layer in value.layers), *self.derived)
         found = at_profiles(self.base, *layers)
         return {"smoke": self.smoke(found["paper"]), **found} if self.smoke else found
+
+
+def rows_of(paper: str, **shared: Any) -> Callable[..., tuple[Experiment, ...]]:
+    """Return the function of name, place and fields of a `Panel` that returns the experiments of a row of a paper."""
+
+    def row(name: str, place: str, **fields: Any) -> tuple[Experiment, ...]:
+        return Panel(paper=paper, name=name, place=place, **shared, **fields).experiments()
+
+    return row

@@ -5,11 +5,12 @@ Four drawings follow from the axes of a table of experiments, one from what is r
 - `grid`: heat maps by axes; `curves`: a line a variant over lengths; `table`: cells with numbers;
   `attention`: maps of tokens; `training`: lines over steps;
 - `caption`: the sentences below a picture;
-- `measured`: what curves draw; `frames`: records as pandas frames; `learned`: who learned the trained range;
+- `measured`: what curves draw; `frames`: records as pandas frames;
 - `published`: hollow marks at the same lengths;
 - `sheet`, `style`: sizes, letters, the one legend, the bytes of a picture.
 """
 
+from lengen.metrics.measures import learned
 from lengen.paper.experiment import Runs
 from lengen.plotting.attention import (
     Row,
@@ -23,14 +24,12 @@ from lengen.plotting.attention import (
 )
 from lengen.plotting.caption import caption
 from lengen.plotting.curves import curves
-from lengen.plotting.frames import arrays, metrics, scores, total_rate
+from lengen.plotting.frames import arrays, metrics, scores
 from lengen.plotting.grid import HEAT, grid, heat_map, outline
 from lengen.plotting.labels import spans
-from lengen.plotting.learned import learned
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.methods import LOOKS, Look, looks
 from lengen.plotting.published import Published, Value
-from lengen.plotting.settings import spec_of
 from lengen.plotting.sheet import (
     COLUMN,
     LETTER,
@@ -53,6 +52,6 @@ __all__ = [
     "Row", "Runs", "Value", "arrays", "attention", "attention_map", "attention_scale", "caption", "cells", "curves",
     "draw_rows", "empty", "grid", "heat_map", "label", "learned", "legend", "lengths_axis", "looks", "maps",
     "medians", "metrics", "numbered", "outline", "percent", "pictures", "said", "scores",
-    "sheet", "shown", "spans", "spec_of", "structured_heads", "style", "table", "titled", "token_map",
-    "total_rate", "training", "values",
+    "sheet", "shown", "spans", "structured_heads", "style", "table", "titled", "token_map",
+    "training", "values",
 ]  # fmt: skip

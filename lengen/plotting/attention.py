@@ -10,10 +10,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from lengen.metrics.learned import most_have_learned
+from lengen.metrics.measures import learned, most_have_learned
 from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
-from lengen.plotting.learned import learned
 from lengen.plotting.published import Published
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
 from lengen.results.records import AttentionMap

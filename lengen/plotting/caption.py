@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from lengen.metrics.learned import has_learned, most_have_learned
-from lengen.metrics.measures import Trained, trained
+from lengen.metrics.measures import LEARNED, has_learned, learned, most_have_learned
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import scores
-from lengen.plotting.learned import RULE, learned
 from lengen.plotting.measured import MEASURES, published_kinds, values
 from lengen.plotting.published import Published, at_same_lengths, of_measure
 from lengen.plotting.sheet import label
 from lengen.results.records import Run
+from lengen.settings.sections import Trained
 
 MOST = 8
 """Most variants whose mean a caption names."""
@@ -20,6 +19,8 @@ SOME = 4
 """Most variants of which a caption says how many seeds have not learned."""
 MARKS = {"curves": "Hollow dots", "grid": "Grey maps", "table": "Grey rows"}
 """Marks of what has not learned, by drawing."""
+RULE = f"Learned: the 95 % interval of exact match at the edge of the trained range reaches {100 * LEARNED:.0f} %."
+"""The rule, for captions."""
 
 
 def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> str:
@@ -34,7 +35,7 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         fewest = picture.options.get("fewest", 1) if of_counts else int(drawn == "grid")
         if told := _reached(held, names[0], fewest):
             measure = " ".join(MEASURES[names[0]].label.lower().split())
-            left_out = any(trained(some[0]).lengths for _, some in counted)
+            left_out = any(some[0].trained.lengths for _, some in counted)
             where = "outside the trained lengths" if left_out else "beyond the trained range"
             said.append(f"Mean {measure} {where}{_over(counted)}: {'; '.join(told)}.")
     if every:
@@ -76,7 +77,7 @@ def _over(held: Held) -> str:
     """Return a word on the tested lengths where variants of one trained range have different ones."""
     tested: dict[Trained, set[frozenset[tuple[int, ...]]]] = {}
     for _, some in held:
-        tested.setdefault(trained(some[0]), set()).add(frozenset(some[0].grid.scores))
+        tested.setdefault(some[0].trained, set()).add(frozenset(some[0].grid.scores))
     return ", of each at its own tested lengths" if any(len(cells) > 1 for cells in tested.values()) else ""
 
 
@@ -123,10 +124,10 @@ def beyond(runs: Sequence[Run], name: str = "exact", fewest: int = 1) -> float:
     Over the cells from the count ``fewest`` on, as grids draw them; 0: over lengths, of the trained counts together, as
     curves and tables do.
     """
-    span = trained(runs[0])
+    span = runs[0].trained
     if fewest and len(runs[0].grid.axes) == 2:
         axes, measure = ["length", "count"], MEASURES[name]
-        frame = scores([run.grid for run in runs], measure.mode, measure.metric)
+        frame = scores(runs, measure.mode, measure.metric)
         frame = frame[frame["count"] >= fewest]
     else:
         axes, frame = ["length"], values(runs, name)

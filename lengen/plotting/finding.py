@@ -1,4 +1,4 @@
-"""Table and picture of a finding, committed below ``results/findings``."""
+"""Table and picture of a finding, committed beside other results."""
 
 import csv
 import sys
@@ -6,20 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-FOLDER = Path(__file__).resolve().parents[2] / "results" / "findings"
-
 Item = TypeVar("Item")
 
 
 class Finding(NamedTuple):
     """The files of one finding."""
 
+    folder: Path
     name: str
 
     @property
     def table(self) -> Path:
         """Its numbers."""
-        return FOLDER / f"{self.name}.csv"
+        return self.folder / f"{self.name}.csv"
 
     def read(self) -> list[dict[str, str]]:
         """Return the rows of the committed table."""
@@ -32,7 +31,7 @@ class Finding(NamedTuple):
 
     def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write the table."""
-        FOLDER.mkdir(exist_ok=True)
+        self.folder.mkdir(exist_ok=True)
         with self.table.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
@@ -48,7 +47,7 @@ class Finding(NamedTuple):
 
         with style():
             drawing = titled(draw(), says.partition(":")[0])
-            (FOLDER / f"{self.name}.svg").write_bytes(pictures(drawing, ["svg"], says)["svg"])
+            (self.folder / f"{self.name}.svg").write_bytes(pictures(drawing, ["svg"], says)["svg"])
 
 
 def each(items: Sequence[Item], what: str) -> Iterator[Item]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lengen.metrics import METRICS
-from lengen.results.records import Counts, Grid, Run
+from lengen.results.records import Run
 
 
 def counted(metric: str) -> tuple[str, str]:
@@ -20,27 +20,17 @@ def counted(metric: str) -> tuple[str, str]:
     return metric, "n"
 
 
-def rate(counts: Counts, metric: str) -> float:
-    """Counts as the rate that a metric is (see `counted`); nan if nothing was counted."""
-    return counts.rate(*counted(metric))
-
-
-def total_rate(grid: Grid, lengths: Sequence[int], mode: str = "teacher_forced") -> float:
-    """Exact match over all examples of these lengths of a grid over lengths; nan where none was scored in that mode."""
-    return rate(grid.total([(length,) for length in lengths], mode), "correct")
-
-
-def scores(grids: Sequence[Grid], mode: str = "teacher_forced", metric: str = "correct") -> pd.DataFrame:
-    """The axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode."""
-    axes = grids[0].axes if grids else ("length",)
+def scores(runs: Sequence[Run], mode: str = "teacher_forced", metric: str = "correct") -> pd.DataFrame:
+    """Return the axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode."""
     top, bottom = counted(metric)
-    rows = [
-        (*cell, run, score.get(top, 0), score.get(bottom, 0), rate(score, metric))
-        for run, grid in enumerate(grids)
-        for cell, modes in grid.scores.items()
-        if (score := modes.get(mode)) is not None and score.get("n")
-    ]
-    return pd.DataFrame(rows, columns=[*axes, "run", "total", "n", "value"])
+    frames = [run.frame[run.frame["mode"] == mode].assign(run=number) for number, run in enumerate(runs)]
+    if not frames:
+        return pd.DataFrame(columns=["length", "run", "total", "n", "value"])
+    cells = pd.concat(frames)
+    cells = cells[cells["n"] > 0]
+    total, n = (cells.get(name, pd.Series(np.nan, cells.index)) for name in (top, bottom))
+    places = cells[[*runs[0].grid.axes, "run"]]
+    return places.assign(total=total.fillna(0), n=n.fillna(0), value=total / n.where(n > 0))
 
 
 def hits(runs: Sequence[Run], name: str) -> pd.DataFrame:

@@ -18,14 +18,11 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lengen.metrics.learned import most_have_learned
-from lengen.metrics.measures import trained
+from lengen.metrics.measures import learned, most_have_learned
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.frames import scores
-from lengen.plotting.learned import learned
 from lengen.plotting.published import Published, Value, at_same_lengths
-from lengen.plotting.settings import spec_of
 from lengen.plotting.sheet import COLUMN, LETTER, PAGE, empty, label, labels, sheet, shown
 from lengen.plotting.style import RED
 from lengen.results.records import Run
@@ -73,7 +70,7 @@ def grid(
         values = published.get(experiment.name, ()) if metric == "correct" else ()
         theirs = at_same_lengths(values, some[0], "exact", mode)
         heat_map(axes, some, mode, metric, theirs)
-        vertical, horizontal = AXES.get(spec_of(some[0]).data.task.name, ("Length", "Count"))
+        vertical, horizontal = AXES.get(some[0].spec.data.task.name, ("Length", "Count"))
         said = [titles.get(experiment.variant, title)]
         if len(theirs) == 1:
             said.append(f"dashed: published {theirs[0].printed}")
@@ -133,7 +130,7 @@ def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published:
         labelled = [one for one in labelled if one is labelled[-1] or labelled[-1][0] - one[0] > len(ticks) / 12]
         place([k + 0.5 for k, _ in labelled], labels=[str(value) for _, value in labelled], rotation=0)
     if not runs[0].constructed:
-        span = trained(runs[0])
+        span = runs[0].trained
         high, wide = sum(row <= span.length for row in rows), sum(column <= span.second for column in columns)
         outline(axes, 0, 0, wide, high)
     for value in published:
@@ -142,7 +139,7 @@ def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published:
 
 def medians(runs: Sequence[Run], mode: str, metric: str) -> Any:
     """Return a frame of medians over the seeds that learned: rows are lengths, columns counts."""
-    found = scores([run.grid for run in learned(runs)], mode, metric)
+    found = scores(learned(runs), mode, metric)
     first, second = runs[0].grid.axes
     return found.groupby([first, second])["value"].median().unstack().sort_index().sort_index(axis=1)
 

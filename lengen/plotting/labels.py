@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from lengen.plotting.settings import spec_of
 from lengen.results.records import Run
 
 LENGTHS = {
@@ -20,7 +19,7 @@ LENGTHS = {
 
 def length_axis(run: Run) -> str:
     """Return the label of the axis of a run's lengths."""
-    return LENGTHS.get(spec_of(run).data.task.name, "Digits")
+    return LENGTHS.get(run.spec.data.task.name, "Digits")
 
 
 def blocks(values: Iterable[int]) -> list[tuple[int, int]]:

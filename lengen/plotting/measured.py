@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lengen.metrics.learned import has_learned
-from lengen.metrics.measures import trained
+from lengen.metrics.measures import has_learned
 from lengen.plotting.frames import hits, scores
 from lengen.results.records import Run
 
@@ -61,12 +60,11 @@ def values(runs: Sequence[Run], name: str, count: int | None = None) -> pd.DataF
 
 
 def _scored(runs: Sequence[Run], measure: Measured, count: int | None) -> pd.DataFrame:
-    grids = [run.grid for run in runs]
-    two = [grid for grid in grids if len(grid.axes) == 2]
+    two = [run for run in runs if len(run.grid.axes) == 2]
+    found = scores(two or runs, measure.mode, measure.metric)
     if not two:
-        return scores(grids, measure.mode, measure.metric)
-    found = scores(two, measure.mode, measure.metric)
-    most = max(1, trained(runs[0]).second)
+        return found
+    most = max(1, runs[0].trained.second)
     tested = found["count"]
     wanted = tested == count if count else (tested <= most if (tested <= most).any() else tested == tested.min())
     sums = found[wanted].groupby(["length", "run"])[["total", "n"]].sum().reset_index()
@@ -74,7 +72,7 @@ def _scored(runs: Sequence[Run], measure: Measured, count: int | None) -> pd.Dat
 
 
 def medians(frame: pd.DataFrame) -> pd.Series:
-    """Return the median over runs by length: of those that have learned, as `lengen.plotting.learned.learned` does."""
+    """Return the median over runs by length: of those that have learned, as `lengen.metrics.measures.learned` does."""
     most = 2 * frame.groupby("run")["learned"].first().sum() >= frame["run"].nunique()
     kept = frame[frame["learned"]] if most else frame
     return kept.groupby("length")["value"].median()

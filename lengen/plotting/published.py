@@ -10,7 +10,6 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from lengen.metrics.measures import trained
 from lengen.plotting.methods import Look
 from lengen.results.records import Run
 
@@ -58,7 +57,7 @@ def at_same_lengths(
 ) -> list[Value]:
     """Return the values of one measure to draw beside a run: it was trained on the published range, and tested as far
     as the value goes."""
-    span = trained(run)
+    span = run.trained
     tested = [max(axis) for axis in zip(*run.grid.scores, strict=True)] or [0]
     return [
         value

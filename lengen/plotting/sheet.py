@@ -10,11 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from lengen.metrics.measures import trained
 from lengen.paper.experiment import Experiment, Runs
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting.labels import blocks
-from lengen.plotting.settings import spec_of
 from lengen.results.records import Run
 from lengen.settings.spec import Spec
 
@@ -33,7 +31,7 @@ def shown(picture: Picture, runs: Runs) -> list[tuple[Experiment, Sequence[Run]]
 
 def labels(item: Experiment, some: Sequence[Run]) -> dict[str, str]:
     """Return axis -> label of an experiment, with what its runs have for the fields in it."""
-    spec = spec_of(some[0])
+    spec = some[0].spec
     return {
         name: ONE.sub(r"1 \1", FIELD.sub(lambda found: _read(spec, found[1]), text)) for name, text in item.at.items()
     }
@@ -85,8 +83,7 @@ def lengths_axis(axes: Axes, tested: Sequence[int], runs: Sequence[Run]) -> None
     """Shade the trained lengths, and put few ticks."""
     made = [run for run in runs if not run.constructed]
     if made:
-        span = trained(made[0])
-        for low, high in blocks(span.lengths or range(1, span.length + 1)):
+        for low, high in blocks(made[0].trained.every):
             axes.axvspan(low - 0.4, high + 0.4, color="0.9", zorder=0, linewidth=0)
     if len(tested) <= 6:
         axes.set_xticks(sorted(tested))

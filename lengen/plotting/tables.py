@@ -8,15 +8,13 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lengen.metrics.learned import most_have_learned
-from lengen.metrics.measures import trained
+from lengen.metrics.measures import most_have_learned
 from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
 from lengen.plotting.grid import GREY, HEAT, outline
 from lengen.plotting.labels import length_axis, spans
 from lengen.plotting.measured import MEASURES, medians, values
 from lengen.plotting.published import Published, Value, at_same_lengths
-from lengen.plotting.settings import spec_of
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
 from lengen.results.records import Run
 
@@ -40,7 +38,7 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
             rows.append((named, name, some, at_same_lengths(theirs, some[0])))
     if not rows:
         return empty()
-    longest = any(value.lengths == (trained(some[0]).length,) * 2 for *_, some, found in rows for value in found)
+    longest = any(value.lengths == (some[0].trained.length,) * 2 for *_, some, found in rows for value in found)
     ours = pd.DataFrame({named: _row(some, name, longest) for named, name, some, _ in rows}).T
     theirs = pd.DataFrame({named: _theirs(some[0], found) for named, _, some, found in rows}).T
     columns = _columns(ours.columns, theirs.columns)
@@ -62,12 +60,12 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
 
 
 def _has(some: Sequence[Run], name: str) -> bool:
-    return spec_of(some[0]).data.format.scratchpad and bool(len(values(some, name)))
+    return some[0].spec.data.format.scratchpad and bool(len(values(some, name)))
 
 
 def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
     """Column -> median; 0 is all trained lengths together, or the longest alone."""
-    span, frame = trained(some[0]), values(some, name)
+    span, frame = some[0].trained, values(some, name)
     inside = frame["length"].map(lambda length: span.has((length,)))
     first = frame["length"] == span.length if longest else inside
     together = frame[first].groupby("run").agg({"total": "sum", "n": "sum", "learned": "first"}).reset_index()
@@ -77,7 +75,7 @@ def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
 
 def _theirs(run: Run, found: Sequence[Value]) -> pd.Series:
     """The same of published values; the longest trained length represents the trained ones."""
-    span = trained(run)
+    span = run.trained
     cells: dict[int, float] = {}
     for value in found:
         inside = value.region == "in_range" or value.lengths == (span.length, span.length)
@@ -99,10 +97,10 @@ def _columns(ours: Sequence[int], theirs: Sequence[int]) -> list[int]:
 def _named(column: int, runs: Sequence[Run], longest: bool) -> str:
     if column:
         return str(column)
-    spans_of = [trained(run) for run in runs]
+    spans_of = [run.trained for run in runs]
     if longest:
         return " or ".join(map(str, sorted({span.length for span in spans_of})))
-    ranges = {spans(span.lengths or range(1, span.length + 1)) for span in spans_of}
+    ranges = {spans(span.every) for span in spans_of}
     return ranges.pop().replace(", ", ",\n") if len(ranges) == 1 else "trained"
 
 

@@ -10,7 +10,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import offset_copy
 
-from lengen.metrics.measures import trained
 from lengen.paper.experiment import Figure as Picture
 from lengen.paper.experiment import Runs
 from lengen.plotting.frames import metrics
@@ -61,7 +60,7 @@ def training(
                 points = metrics(some, f"{name}.{line}" if line else name, smooth)
                 look = told[line if lines else (names or {}).get(line, line)]
                 middle = points.groupby("step")["value"].median()
-                dashes = "--" if dashed and not trained(some[0]).has((int(line),)) else look.line
+                dashes = "--" if dashed and not some[0].trained.has((int(line),)) else look.line
                 some_points = max(1, len(middle) // 5)
                 axes.plot(
                     middle.index, middle.to_numpy(), ls=dashes, color=look.colour, lw=1.1, ms=3, mew=0,

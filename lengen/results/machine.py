@@ -9,21 +9,8 @@ from typing import NamedTuple
 CPUINFO = Path("/proc/cpuinfo")
 """Linux's description of the processor."""
 INSTRUCTION_SETS = (
-    "avx2",
-    "fma",
-    "avx512f",
-    "avx512_vnni",
-    "avx512_bf16",
-    "avx512_fp16",
-    "amx_tile",
-    "amx_int8",
-    "amx_bf16",
-    "asimd",
-    "asimddp",
-    "bf16",
-    "i8mm",
-    "sve",
-    "sve2",
+    *("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16"),
+    *("asimd", "asimddp", "bf16", "i8mm", "sve", "sve2"),
 )
 """Those that matrix products are written for, in the order in which they are named: x86, then ARM."""
 ROUNDS_NATIVELY = {"avx512_bf16", "amx_bf16"}

@@ -9,9 +9,13 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lengen.part import build
 from lengen.results.show import ShownGrid, draw
+from lengen.settings.sections import DataSpec, Trained
+from lengen.settings.spec import Spec, from_dict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,9 +83,7 @@ class Grid(ShownGrid):
 
         A file without any cell is that of a grid.
         """
-        header, *rows = _rows(text) or [[]]
-        if tuple(header) != SCORE_COLUMNS:
-            raise RecordError(f"line 1: expected columns {','.join(SCORE_COLUMNS)}")
+        rows = _rows(text, SCORE_COLUMNS)
         curve = bool(rows) and len(rows[0]) == len(SCORE_COLUMNS) and not rows[0][1]
         grid = cls(("length",) if curve else ("length", "count"))
         for number, row in enumerate(rows, start=2):
@@ -120,11 +122,8 @@ def metrics_from_csv(text: str, cut_short: bool = False) -> tuple[tuple[int, str
 
     Of a file that a killed run left, ``cut_short``, the rows before the first bad one are given instead.
     """
-    header, *rows = _rows(text) or [[]]
-    if tuple(header) != METRIC_COLUMNS and not cut_short:
-        raise RecordError(f"line 1: expected columns {','.join(METRIC_COLUMNS)}")
     parsed = []
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(_rows(text, () if cut_short else METRIC_COLUMNS), start=2):
         try:
             step, name, value = row
             parsed.append((int(step), name, float(value)))
@@ -135,11 +134,15 @@ def metrics_from_csv(text: str, cut_short: bool = False) -> tuple[tuple[int, str
     return tuple(parsed)
 
 
-def _rows(text: str) -> list[list[str]]:
+def _rows(text: str, columns: Sequence[str]) -> list[list[str]]:
+    """Return the rows below a header, which has to be of these ``columns`` unless there are none."""
     try:
-        return list(csv.reader(io.StringIO(text)))
+        header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
     except csv.Error as error:  # a stray quote swallows the rest of a file
         raise RecordError(f"expected comma-separated values: {error}") from None
+    if columns and header != list(columns):
+        raise RecordError(f"line 1: expected columns {','.join(columns)}")
+    return rows
 
 
 def read_count(text: str) -> float:
@@ -223,11 +226,9 @@ def key_counts_to_csv(rows: Sequence[KeyCount]) -> str:
 
 def key_counts_from_csv(text: str) -> list[KeyCount]:
     """The inverse of `key_counts_to_csv`."""
-    rows = _rows(text)
-    if not rows or tuple(rows[0]) != KeyCount._fields:
-        raise RecordError(f"line 1: expected columns {','.join(KeyCount._fields)}")
+    rows = _rows(text, KeyCount._fields)
     try:
-        return [KeyCount(*map(int, row)) for row in rows[1:]]
+        return [KeyCount(*map(int, row)) for row in rows]
     except (TypeError, ValueError):
         raise RecordError(f"expected {len(KeyCount._fields)} whole numbers in every row") from None
 
@@ -253,6 +254,28 @@ class Run:
     """Rows (step, name, value) of metrics.csv."""
     arrays: Mapping[str, "np.ndarray"] = field(default_factory=dict)
     """Named arrays of numbers or text, for what no other record holds: matrices that a run made, and labels."""
+
+    @cached_property
+    def spec(self) -> Spec:
+        """The specification it was made from, without sections that only its paper has."""
+        return from_dict(self.info["spec"])
+
+    @cached_property
+    def trained(self) -> Trained:
+        """The trained range, from its own specification."""
+        return build(self.info["spec"]["data"], DataSpec, "data").trained
+
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """One row a tested cell and mode: ``seed``, the axes, ``mode``, and every count by its name."""
+        import pandas as pd
+
+        rows = [
+            {"seed": self.seed, **dict(zip(self.grid.axes, cell, strict=True)), "mode": mode, **counts}
+            for cell, modes in self.grid.scores.items()
+            for mode, counts in modes.items()
+        ]
+        return pd.DataFrame(rows, columns=None if rows else ["seed", *self.grid.axes, "mode", "n"])
 
     @property
     def constructed(self) -> bool:

@@ -6,7 +6,7 @@ Only the path and the form are judged here; `lengen.settings.spec.check` judges 
 import json
 import re
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -109,12 +109,27 @@ def _declared(sort: type, holder: Mapping[str, Any], step: str, place: str, path
     """Return the declared type of field ``step`` of the section or part at ``place``."""
     if step == "kind":
         raise SettingError(f"--set {path}: set {place} to the kind itself")
-    owner: type = kinds(sort)[holder["kind"]] if issubclass(sort, Axis) and not issubclass(sort, Part) else sort
+    owner = _owner(sort, holder)
     if step not in {item.name for item in fields_of(owner)}:
         what = "part" if "." in place else "section"
         missing = f"{what} '{holder.get('kind', place)}' has no field" if place else "there is no section"
         raise SettingError(f"--set {path}: {missing} '{step}'{_among(owner, step)}")
     return field_type(owner, step)
+
+
+def _owner(sort: type, holder: Mapping[str, Any]) -> type:
+    """Return the class of plain data of a section or part: that of its kind."""
+    return kinds(sort)[holder["kind"]] if issubclass(sort, Axis) and not issubclass(sort, Part) else sort
+
+
+def paths(values: Mapping[str, Any], sort: type, place: str = "") -> Iterator[str]:
+    """Yield the paths of all fields of the plain data of a setting of class ``sort``, those of its parts included."""
+    for item in fields_of(_owner(sort, values)):
+        inner = values.get(item.name)
+        if isinstance(inner, dict):
+            yield from paths(inner, class_of(item.type), f"{place}{item.name}.")
+        elif place:
+            yield f"{place}{item.name}"
 
 
 def _among(sort: type, name: str) -> str:
@@ -200,4 +215,4 @@ def _shown(value: Any) -> Any:
     return value
 
 
-__all__ = ["Changes", "assign", "overlay", "read"]
+__all__ = ["Changes", "assign", "overlay", "paths", "read"]

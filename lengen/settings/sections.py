@@ -2,6 +2,8 @@
 
 import functools
 import string
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import msgspec
@@ -51,6 +53,36 @@ class RandomSpaces(Section, frozen=True):
     """Spaces are drawn anew whenever an example is seen; False: once for each problem."""
 
 
+@dataclass(frozen=True)
+class Trained:
+    """Trained range: longest operand and second axis (operands, digits of the second factor; 1 for parity)."""
+
+    length: int
+    second: int
+    lengths: frozenset[int] = frozenset()
+    """Trained lengths where some below the longest are left out; empty: all of 1 to ``length``."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Largest trained length and second value."""
+        return self.length, self.second
+
+    @property
+    def every(self) -> tuple[int, ...]:
+        """All trained lengths, ascending."""
+        return tuple(sorted(self.lengths or range(1, self.length + 1)))
+
+    def has(self, cell: Sequence[int]) -> bool:
+        """Return True if a test cell was trained: its length, and its count if it has one.
+
+        >>> span = Trained(5, 2, frozenset({1, 5}))
+        >>> span.has((5, 2)), span.has((5,)), span.has((5, 3)), span.has((4, 2))
+        (True, True, False, False)
+        """
+        length, second, *_ = (*cell, 1)
+        return (length in self.lengths if self.lengths else length <= self.length) and second <= self.second
+
+
 @functools.lru_cache(maxsize=256)
 def _written(format: Format, task: Task) -> "Written":
     """The format of a task, made once for the thousands of test cells whose tokens estimates of time need."""
@@ -91,6 +123,11 @@ class DataSpec(Section, frozen=True):
     def share_of_spaces(self) -> float:
         """Largest number of random spaces, as a share of a query's tokens; 0 without them."""
         return self.spaces.ratio if self.spaces else 0.0
+
+    @property
+    def trained(self) -> Trained:
+        """The trained range of its task."""
+        return Trained(self.task.longest, self.task.most, frozenset(getattr(self.task, "lengths", ())))
 
     def tokens(self, length: int, count: int) -> tuple[float, float]:
         """Tokens of prompt and response of an example with operands of ``length`` digits, leading zeros included."""

@@ -6,7 +6,6 @@ goes on in whichever it was.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +22,14 @@ from lengen.models import Transformer
 from lengen.models.attention_lines import calibrate_bias, line_values
 from lengen.results.progress import Progress
 from lengen.tasks.arithmetic import NByOne, PairAddition
-from lengen.training import run as lengen
-from lengen.training.two_trainings import FIRST, execute_both
+from lengen.training import calibration
+from lengen.training.calibration import FIRST
+from lengen.training.run import Outcome
 from papers.bias_calibration.heads import heads_by_operand
 from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec
 
+Bias = tuple[dict[str, Tensor], Tensor, Tensor]
+"""Averaged attention by name, and the biases of self- and cross-attention that it gives."""
 INTERPOLATED = 0.99
 """Validation exact match from which a model interpolates; also what both trainings are timed to."""
 
@@ -38,33 +40,30 @@ def execute(
     folder: Path,
     report: Callable[[Progress], None],
     loggers: Sequence[Logger] = (),
-) -> lengen.Outcome:
+) -> Outcome:
     """Make one run of three steps; called again after a kill it goes on.
 
     ``loggers`` get the values of the first training under the names that they have in metrics.csv.
     """
     spec.check()
-    first, retrained = spec.trainings()
 
-    def read(model: Transformer) -> tuple[dict[str, Tensor], Tensor, Tensor]:
-        attention = average_attention(model, TaskData(first, seed), spec.calibration, seed)
+    def bias(model: Transformer, data: TaskData) -> Bias:
+        attention = average_attention(model, data, spec.calibration, seed)
         return attention, *calibrate(attention, spec)
 
-    def give(model: Transformer, found: tuple[dict[str, Tensor], Tensor, Tensor]) -> None:
-        _, own, cross = found
+    def give(model: Transformer, bias: Bias) -> None:
+        _, own, cross = bias
         biases = (own, cross) if spec.calibration.closed_row == "nothing" else (readable(own), readable(cross))
         model.bias.set(*biases)  # type: ignore[union-attr, operator]
 
-    outcome, began, found = execute_both((first, retrained), seed, folder, report, read, give, loggers)
-    attention, own, cross = found
-    arrays = {"bias.self": own, "bias.cross": cross}
-    arrays |= {f"attention.{name}": value for name, value in attention.items()}
-    scalars = outcome.info["scalars"] | _times(folder, began, outcome.info) | _lines(spec, own, cross)
-    return replace(
-        outcome,
-        info=outcome.info | {"scalars": scalars, "notes": [*outcome.info.get("notes", []), *_notes(scalars, cross)]},
-        arrays=outcome.arrays | {name: value.float().numpy() for name, value in arrays.items()},
-    )
+    def records(bias: Bias, began: dict[str, Any], info: dict[str, Any]) -> calibration.Records:
+        attention, own, cross = bias
+        arrays = {"bias.self": own, "bias.cross": cross}
+        arrays |= {f"attention.{name}": value for name, value in attention.items()}
+        scalars = _times(folder, began, info) | _lines(spec, own, cross)
+        return calibration.Records(scalars, _notes(scalars, cross), arrays)
+
+    return calibration.execute(spec.trainings(), seed, folder, report, loggers, bias, give, records)
 
 
 def average_attention(model: Transformer, data: TaskData, calibration: CalibrationSpec, seed: int) -> dict[str, Tensor]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from lengen.paper.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, figure_of
-from lengen.paper.panel import Panel, axis
+from lengen.paper.panel import axis, rows_of
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
@@ -55,9 +55,7 @@ def sized(task: str, setting: Setting, base: int = 10) -> dict[str, Spec]:
     return {name: setting(profile(name, TASKS[task], base)) for name in PROFILES}
 
 
-def row(name: str, place: str, **fields: Any) -> tuple[Experiment, ...]:
-    """Return the experiments of a row of this paper's table."""
-    return Panel(paper="bias_calibration", name=name, place=place, **fields).experiments()
+row = rows_of("bias_calibration")
 
 
 # ------------------------------------------------------------------ Table 1 and Figure 1: the main results

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.paper.experiment import Figure as Picture
-from lengen.plotting import Published, Runs, spec_of
+from lengen.plotting import Published, Runs
 from lengen.results.records import Run
 from lengen.settings.windows import window_cross, window_self
 from papers.bias_calibration.measures import operands
@@ -59,7 +59,7 @@ def fig9(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 def trained(run: Run) -> int:
     """Return the longest operand in training, in digits."""
-    return spec_of(run).data.task.longest
+    return run.spec.data.task.longest
 
 
 def _calibrated_rows(run: Run) -> int:
@@ -123,7 +123,7 @@ def _maps(layout: Sequence[Sequence[tuple[Run, str, int]]]) -> Figure:
         columns = source if kind == "cross" else target
         inches = cell * max(len(columns), len(target))
         weights = run.arrays[f"probe0.{kind}"][head]
-        title = f"{spec_of(run).data.task.name}: {kind}, head {head + 1}"
+        title = f"{run.spec.data.task.name}: {kind}, head {head + 1}"
         plotting.token_map(axes, weights, target, columns, title=title, inches=inches)
         axes.set(xlabel={"cross": "Input", "self": "Output so far"}[kind])
         height = min(trained(run), len(target))

@@ -10,7 +10,7 @@ from typing import Any
 
 from lengen.paper.experiment import ATTENTION as ATTENTION_MAPS
 from lengen.paper.experiment import CURVES, GRID, Experiment, Figure, constructed, figure_of
-from lengen.paper.panel import Panel, Value, axis
+from lengen.paper.panel import Value, axis, rows_of
 from lengen.paper.profiles import ByProfile, Layer, at_profiles, of_width
 from lengen.settings.changes import Changes
 from lengen.settings.sections import NUMBER_FORMATS
@@ -45,9 +45,7 @@ LABELS = {"coupling": "Position coupling", "nope": "NoPE", "rope": "RoPE", "fire
 COMPARED = axis("method", {name: LABELS[name] for name in ("coupling", "nope", "fire")})
 
 
-def row(name: str, place: str, **fields: Any) -> tuple[Experiment, ...]:
-    """Return the experiments of a row of this paper's table."""
-    return Panel(paper="coupling", name=name, place=place, smoke=smoke, **fields).experiments()
+row = rows_of("coupling", smoke=smoke)
 
 
 def with_smoke(specs: dict[str, Spec]) -> dict[str, Spec]:

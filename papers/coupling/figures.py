@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lengen import plotting
-from lengen.metrics.learned import has_learned, most_have_learned
+from lengen.metrics.measures import has_learned, most_have_learned
 from lengen.paper.experiment import Experiment
 from lengen.paper.experiment import Figure as Picture
 from lengen.plotting import Published, Row, Runs
@@ -19,7 +19,7 @@ from papers.coupling.overlap import HEADS, nearest, of_map, uniform
 
 
 def _scratchpad(run: Run) -> bool:
-    return plotting.spec_of(run).data.format.scratchpad
+    return run.spec.data.format.scratchpad
 
 
 def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
@@ -96,7 +96,7 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
     least = {
         f"{plotting.label(item, some)}: {len(cells)} cells": {"worst cell": float(cells["value"].min())}
         for item, some in plotting.shown(picture, runs)
-        if len(cells := plotting.scores([run.grid for run in some]))
+        if len(cells := plotting.scores(some))
     }
     if not least:
         return plotting.empty()

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def _summary(runs: "Runs") -> str:
+    from papers.matrix.aggregates import summary
     from papers.matrix.experiments import REFUSED
-    from papers.matrix.summary import summary
 
     return summary(runs, REFUSED)
 
 
 def _tokens(run: "Run") -> float:
-    from papers.matrix.budget import tokens
+    from papers.matrix.scores import tokens
 
     return tokens(run)
 
@@ -38,6 +38,6 @@ PAPER = Paper(
         "CalibratedSpec": later("papers.matrix.calibrated:execute"),
     },
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
-    measures=later("papers.matrix.measures:MEASURES"),
+    measures=later("papers.matrix.scores:MEASURES"),
 )
 """No publication: its settings are this suite's own, its claims are what the sources of the tricks predict."""

@@ -4,8 +4,8 @@ A `CalibratedSpec` enters; the scores of the second model leave, with what is kn
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from lightning.pytorch.loggers.logger import Logger
@@ -16,9 +16,12 @@ from lengen.decoding.mean_attention import longest_problems, mean_attention, of_
 from lengen.models import Decoder, Transformer
 from lengen.models.line_bias import LineBias
 from lengen.results.progress import Progress
-from lengen.training import run as lengen
-from lengen.training.two_trainings import FIRST, execute_both
+from lengen.training import calibration
+from lengen.training.run import Outcome
 from papers.matrix.spec import CalibratedSpec
+
+Lines = tuple[torch.Tensor, dict[str, torch.Tensor]]
+"""(H,) bool, True if a head has a line, and the tables of `lengen.models.line_bias.LineBias`."""
 
 
 def execute(
@@ -27,31 +30,32 @@ def execute(
     folder: Path,
     report: Callable[[Progress], None],
     loggers: Sequence[Logger] = (),
-) -> lengen.Outcome:
+) -> Outcome:
     """Make both trainings; called again after a kill it goes on in whichever it was."""
-    first, second = spec.trainings()
 
-    def read(model: Transformer) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        heads = calibrate(model, TaskData(first, seed), spec, seed)
+    def lines(model: Transformer, data: TaskData) -> Lines:
+        heads = calibrate(model, data, spec, seed)
         return heads, lines_of(model).state_dict()
 
-    def give(model: Transformer, found: tuple[torch.Tensor, dict[str, torch.Tensor]]) -> None:
-        lines_of(model).load_state_dict(found[1])
+    def give(model: Transformer, lines: Lines) -> None:
+        lines_of(model).load_state_dict(lines[1])
 
-    outcome, began, (heads, tables) = execute_both((first, second), seed, folder, report, read, give, loggers)
+    return calibration.execute(spec.trainings(), seed, folder, report, loggers, lines, give, _records)
+
+
+def _records(lines: Lines, began: dict[str, Any], info: dict[str, Any]) -> calibration.Records:
+    """Return the lines, how many are open, and how far the first model came."""
+    heads, tables = lines
     scalars = {
-        f"{FIRST}_{VALIDATION}": began["scalars"][VALIDATION],
+        f"{calibration.FIRST}_{VALIDATION}": began["scalars"][VALIDATION],
         "transparent_heads": float((~heads).sum()),
         "lines_own": float((tables["own.table"][:, heads] > -torch.inf).sum()),
         "lines_cross": float((tables["cross.table"][:, heads] > -torch.inf).sum()),
     }
     notes = [] if heads.any() else ["no line passed the threshold in any head: the second model has no bias"]
-    info = outcome.info | {
-        "scalars": outcome.info["scalars"] | scalars,
-        "notes": [*outcome.info.get("notes", []), *notes],
-    }
-    arrays = {f"lines.{name.removesuffix('.table')}": table.numpy() for name, table in tables.items()}
-    return replace(outcome, info=info, arrays=outcome.arrays | arrays)
+    return calibration.Records(
+        scalars, notes, {f"lines.{name.removesuffix('.table')}": table for name, table in tables.items()}
+    )
 
 
 def calibrate(model: Transformer, data: TaskData, spec: CalibratedSpec, seed: int) -> torch.Tensor:

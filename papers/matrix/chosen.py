@@ -20,10 +20,11 @@ from typing import NamedTuple
 from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION
-from lengen.metrics.measures import Trained, exact_at_longest
+from lengen.metrics.measures import exact_at_longest
 from lengen.results.divergence import DivergedError
 from lengen.results.progress import Progress
 from lengen.results.whole_files import write_whole
+from lengen.settings.sections import Trained
 from lengen.settings.spec import Spec
 from lengen.training import run as lengen
 from lengen.training.kernels import of_parts

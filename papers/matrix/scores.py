@@ -1,19 +1,77 @@
-"""Finished runs of the matrix as tables: the state of each cell, and scores over tasks for aggregates."""
+"""Finished runs of the matrix: reach and accuracy beyond the trained lengths of a run, state and cost of each cell."""
 
 import contextlib
+import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from lengen.metrics.learned import most_have_learned
-from lengen.metrics.measures import Missing
+from lengen.metrics.measures import (
+    Family,
+    Measure,
+    Missing,
+    OfRun,
+    along,
+    exact_at_longest,
+    most_have_learned,
+    reached,
+)
 from lengen.paper.experiment import Runs
-from lengen.results.across_tasks import Scores
 from lengen.results.records import Run, to_table
-from papers.matrix.budget import tokens
-from papers.matrix.measures import accuracy_beyond, learned, reach, reach_in_count
+from lengen.settings.spec import from_dict
+from lengen.tasks.parity import Parity
+from papers.matrix.spec import CalibratedChoice, ChosenSpec, step_tokens
+
+
+def accuracy_beyond(run: Run) -> float:
+    """Mean exact match over the tested lengths beyond the trained ones."""
+    right, problems = beyond(run)
+    return right / problems
+
+
+def beyond(run: Run) -> tuple[float, int]:
+    """The same as a share of problems: those of one count, so that tasks count alike if they are pooled."""
+    longest = run.trained.length
+    values = [value for length, value in along(run, 0).items() if length > longest]
+    examples = run.info["spec"]["test"]["examples"]
+    return sum(values) * examples, len(values) * examples
+
+
+def guessing(run: Run) -> float:
+    """Exact match of guessing: an answer of one bit is right half the time, longer ones hardly ever.
+
+    A parity that is written out bit by bit, as a scratchpad does, is a long one.
+    """
+    data = run.spec.data
+    return 0.5 if isinstance(data.task, Parity) and not data.format.scratchpad else 0.0
+
+
+def above_guessing(run: Run) -> float:
+    """`accuracy_beyond` above what guessing gives, as a share of what lies above it: 0 for a guess, 1 for no error."""
+    guess = guessing(run)
+    return max(0.0, accuracy_beyond(run) - guess) / (1 - guess)
+
+
+def learned(run: Run) -> float:
+    """Exact match at the longest trained length."""
+    return exact_at_longest(run.grid, run.trained)
+
+
+def tokens(run: Run) -> float:
+    """Tokens that the model of a run was trained on: those of the training that was kept, of a calibrated bias of both
+    its models, and not those of rates that were tried and left."""
+    values = run.info["spec"]
+    assert isinstance(values, dict)
+    spec = from_dict(values, CalibratedChoice if "calibration" in values else ChosenSpec)
+    return run.scalar("budgets", 1.0) * spec.train.steps * step_tokens(spec)
+
+
+MEASURES: Mapping[str, Measure | Family] = {
+    "reach": OfRun("largest solved length, as a multiple of the trained one", partial(reached, axis=0)),
+    "reach_in_count": OfRun("most operands solved, as a multiple of the most trained", partial(reached, axis=1)),
+    "beyond": OfRun("mean exact match over the lengths beyond the trained ones", beyond, proportion=True),
+}
 
 State = Literal["refused", "not run", "not learned", "tested"]
 """Of a cell: tested where at least half of its seeds have learned their trained range, not learned where fewer have."""
@@ -28,11 +86,11 @@ class Cell(NamedTuple):
     seeds: int
     retried: bool
     """A run of it was trained with more than one budget."""
-    span: tuple[float, float] = (np.nan, np.nan)
+    span: tuple[float, float] = (math.nan, math.nan)
     """Between what the seeds' multiples lie."""
-    learned: float = np.nan
+    learned: float = math.nan
     """Median over seeds of exact match at the longest trained length; nan if it has not run."""
-    in_count: float = np.nan
+    in_count: float = math.nan
     """Median over seeds of the multiple of the most trained operands that is solved; nan if there is no such axis,
     or the cell is not tested."""
 
@@ -69,9 +127,9 @@ def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
     found = {}
     for name, some in runs.items():
         if name in refused:
-            cell = Cell("refused", np.nan, 0, False)
+            cell = Cell("refused", math.nan, 0, False)
         elif not some:
-            cell = Cell("not run", np.nan, 0, False)
+            cell = Cell("not run", math.nan, 0, False)
         else:
             cell = _ran(some)
         found[named(name)] = cell
@@ -83,11 +141,11 @@ def _ran(some: Sequence[Run]) -> Cell:
     retried = any(run.scalar("budgets", 1.0) > 1 for run in some)
     at_range = at_longest(some)
     if not most_have_learned(some):
-        return Cell("not learned", np.nan, len(some), retried, learned=at_range)
-    multiples = [reach(run)[0] for run in some]
-    in_count = np.nan
+        return Cell("not learned", math.nan, len(some), retried, learned=at_range)
+    multiples = [reached(run, 0)[0] for run in some]
+    in_count = math.nan
     with contextlib.suppress(Missing):  # one count of operands alone was tested
-        in_count = median([reach_in_count(run)[0] for run in some])
+        in_count = median([reached(run, 1)[0] for run in some])
     span = min(multiples), max(multiples)
     return Cell("tested", median(multiples), len(some), retried, span, at_range, in_count)
 
@@ -104,8 +162,8 @@ def table(runs: Runs, refused: Sequence[str]) -> str:
     rows = []
     for (task, trick), cell in cells(runs, refused).items():
         some = runs[f"matrix/{task}/{trick}"] if cell.seeds else []
-        took = [median([value(run) for run in some]) if some else np.nan for value in TOOK.values()]
-        beyond = [accuracy_beyond(run) for run in some] or [np.nan]
+        took = [median([value(run) for run in some]) if some else math.nan for value in TOOK.values()]
+        beyond = [accuracy_beyond(run) for run in some] or [math.nan]
         found = (cell.learned, cell.reach, *cell.span, cell.in_count, median(beyond), min(beyond), max(beyond))
         rows.append((task, trick, cell.state, cell.seeds, *map(shown, (*found, *took))))
     head = ("task", "trick", "state", "seeds", "at_longest_trained", "reach", "least_reach", "largest_reach")
@@ -114,44 +172,14 @@ def table(runs: Runs, refused: Sequence[str]) -> str:
 
 def shown(value: float) -> str:
     """Six digits, all of a whole number; nothing for what is not known."""
-    return "" if np.isnan(value) else f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"
+    return "" if math.isnan(value) else f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"
 
 
 TOOK: Mapping[str, Callable[[Run], float]] = {
-    "lr": lambda run: run.scalar("lr", np.nan),
+    "lr": lambda run: run.scalar("lr", math.nan),
     "budgets": lambda run: run.scalar("budgets", 1.0),
     "parameters": lambda run: float(run.info["parameters"]),
     "tokens_of_kept_training": tokens,
-    "seconds_of_all_trainings": lambda run: run.scalar("seconds_of_all_trainings", np.nan),
+    "seconds_of_all_trainings": lambda run: run.scalar("seconds_of_all_trainings", math.nan),
 }
 """Columns of `table` for the cost of a cell; seconds are those of one core by the clock."""
-
-
-def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
-    """Scores (tasks, seeds) of a trick on the tasks of which it has learned the trained range.
-
-    Of seeds as many as every one of these cells has; empty if no task is left.
-    """
-    return _table(list(learned_by(runs, trick).values()), measure)
-
-
-def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], float]) -> tuple[Scores, Scores]:
-    """Scores (tasks, seeds) of a trick and of a baseline on the tasks on which both have learned their trained range.
-
-    Of seeds as many as every one of these cells has; both are empty if no task is left.
-    """
-    left, right = learned_by(runs, trick), learned_by(runs, baseline)
-    tasks = [task for task in left if task in right]
-    both = _table([left[task] for task in tasks] + [right[task] for task in tasks], measure)
-    return both[: len(tasks)], both[len(tasks) :]
-
-
-def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
-    """The runs of a trick by task, if it has learned the trained range."""
-    found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
-    return {task: some for task, some in found.items() if most_have_learned(some)}
-
-
-def _table(cells: Sequence[Sequence[Run]], measure: Callable[[Run], float]) -> Scores:
-    seeds = min(map(len, cells), default=0)
-    return np.array([[measure(run) for run in some[:seeds]] for some in cells]).reshape(len(cells), seeds)

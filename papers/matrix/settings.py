@@ -11,8 +11,7 @@ from lengen.settings.encodings import Learned, NoEncoding
 from lengen.settings.model import Decoder, ModelSpec
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.tasks.sequences import Skewed
-from papers.matrix.budget import step_tokens
-from papers.matrix.spec import ChoiceSpec, ChosenSpec
+from papers.matrix.spec import ChoiceSpec, ChosenSpec, step_tokens
 from papers.matrix.tasks import Row
 
 RATES = (1.5e-3, 4e-3, 5e-4)

@@ -1,13 +1,15 @@
 """Specification of a run of the matrix: a setting, its learning rates, the condition for a longer training, and the
 making of a calibrated bias."""
 
+import statistics
+from functools import cache
 from typing import Annotated
 
 from msgspec import Meta, structs
 
 from lengen.metrics.measures import LEARNED
 from lengen.part import Count, NotNegative, SettingError, Share, Size
-from lengen.position_ids.consecutive import Consecutive
+from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import overlay
 from lengen.settings.encodings import Encoding, Sinusoidal
@@ -126,3 +128,24 @@ class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
             )
         for training in self.trained(self.train.lr).trainings():
             check(training)
+
+
+def step_tokens(spec: ChosenSpec) -> float:
+    """Tokens of a step, of all the trainings that share a budget: batch times an example of each.
+
+    As the budget counts: lengths and counts as often as each other, numbers with their leading zeros, no padding of a
+    batch. It is the same for all seeds, and so are the steps.
+    """
+    written = (structs.replace(data, position_ids=NoPositionIds()) for data in spec.read())
+    return sum(spec.train.batch * mean_tokens(data) for data in written)
+
+
+@cache  # most tricks write alike
+def mean_tokens(data: DataSpec) -> float:
+    """Tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
+    pairs = []
+    for task in (data.task, *data.hints):
+        some = structs.replace(data, task=task, hints=())
+        counts = range(min(2, task.most), task.most + 1)
+        pairs.append(statistics.fmean(sum(some.tokens(n, m)) for n in task.trained_lengths for m in counts))
+    return statistics.fmean(pairs)

@@ -7,8 +7,9 @@ import sys
 from typing import Any
 
 from lengen.plotting.finding import Finding, rate_map
+from papers import FINDINGS
 
-FINDING = Finding("abacus-operand-lengths")
+FINDING = Finding(FINDINGS, "abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"
 LENGTHS = range(1, 13)
 EXAMPLES = 100

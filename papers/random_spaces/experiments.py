@@ -12,7 +12,7 @@ from lengen.formats.digit_steps import DigitSteps
 from lengen.formats.linear import Linear
 from lengen.formats.subtasks import SUBTASKS, Subtasks
 from lengen.paper.experiment import CURVES, TABLE, TRAINING, Experiment, Figure, figure_of
-from lengen.paper.panel import Axis, Panel, Value, axis
+from lengen.paper.panel import Axis, Value, axis, rows_of
 from lengen.paper.profiles import ByProfile, Layer, at_profiles, of_width
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.consecutive import NoPositionIds
@@ -42,9 +42,7 @@ HEADLINE = 5
 MINUTES = {"minutes": "*"}
 
 
-def row(name: str, place: str, **fields: Any) -> tuple[Experiment, ...]:
-    """Return the experiments of a row of this thesis' table."""
-    return Panel(paper="random_spaces", name=name, place=place, **fields).experiments()
+row = rows_of("random_spaces")
 
 
 def steps(number: int, batch: int = 0) -> Changes:

@@ -171,7 +171,7 @@ def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Exact match by width and mixture, a column a length: greedy above, sampled below."""
     kinds = {"greedy": "teacher_forced", "sampled": "sampled"}
     measures = {
-        f"Exact match,\n{name}": lambda run, group, mode=mode: plotting.total_rate(run.grid, group, mode)
+        f"Exact match,\n{name}": lambda run, group, mode=mode: run.grid.total(zip(group), mode).rate("correct")
         for name, mode in kinds.items()
     }
     return _swept(runs, measures, share=True)

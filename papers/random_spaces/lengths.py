@@ -4,8 +4,6 @@ Everything is read from the specification a run was made from, because smaller p
 the same names.
 """
 
-from lengen.metrics.measures import trained_range
-from lengen.plotting.settings import spec_of
 from lengen.results.records import Run
 
 ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
@@ -14,13 +12,12 @@ ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
 
 def trained(run: Run) -> tuple[int, ...]:
     """Digits of the operands in training, ascending."""
-    span = trained_range(spec_of(run).data)
-    return tuple(sorted(span.lengths or range(1, span.length + 1)))
+    return run.trained.every
 
 
 def tested(run: Run) -> tuple[int, ...]:
     """Digits of the operands in the tests, ascending."""
-    return tuple(sorted(spec_of(run).test.lengths))
+    return tuple(sorted(run.spec.test.lengths))
 
 
 def role(run: Run, length: int) -> str:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lengen import plotting
 from lengen.paper.experiment import Runs
 from lengen.results.records import Run
 from papers.random_spaces import lengths as by_length
@@ -46,17 +45,17 @@ class Row(NamedTuple):
 
 def kind(run: Run) -> str:
     """Return the kind of training set of a run: additions only, or the mixture of sub-tasks."""
-    return KINDS[len(getattr(plotting.spec_of(run).data.format, "names", ())) > 1]
+    return KINDS[len(getattr(run.spec.data.format, "names", ())) > 1]
 
 
 def examples(run: Run) -> int:
     """Size of a run's training set."""
-    return plotting.spec_of(run).data.examples
+    return run.spec.data.examples
 
 
 def width(run: Run) -> int:
     """Width of a run's model."""
-    return plotting.spec_of(run).model.width
+    return run.spec.model.width
 
 
 def distinct(runs: Runs) -> list[Run]:

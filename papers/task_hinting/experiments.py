@@ -8,7 +8,7 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 from typing import Any
 
 from lengen.paper.experiment import CURVES, TRAINING, Experiment, Figure, constructed, figure_of
-from lengen.paper.panel import Axis, Panel, Value, axis
+from lengen.paper.panel import Axis, Value, axis, rows_of
 from lengen.paper.profiles import Layer
 from lengen.part import Part
 from lengen.position_ids.consecutive import Consecutive
@@ -41,9 +41,7 @@ HEADLINE = 5
 MINUTES = {"minutes": "*"}
 
 
-def row(name: str, place: str, **fields: Any) -> tuple[Experiment, ...]:
-    """Return the experiments of a row of this paper's table."""
-    return Panel(paper="task_hinting", name=name, place=place, base=BASE, **fields).experiments()
+row = rows_of("task_hinting", base=BASE)
 
 
 def hinted(*hints: type[Task]) -> Layer:

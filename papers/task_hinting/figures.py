@@ -17,7 +17,7 @@ from matplotlib.ticker import StrMethodFormatter
 
 from lengen import plotting
 from lengen.paper.experiment import Figure as Picture
-from lengen.plotting import Published, Runs, spec_of
+from lengen.plotting import Published, Runs
 from lengen.results.records import Run, to_table
 from lengen.settings.sections import NUMBER_FORMATS
 from papers.task_hinting.theorem import largest_length
@@ -202,7 +202,7 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
         (getattr(spec.data.task, "alphabet", 0), NUMBER_FORMATS[spec.train.precision].bits, longest)
         for some in runs.values()
         if some and (longest := longest_sorted(some))
-        for spec in (spec_of(some[0]),)
+        for spec in (some[0].spec,)
     ]
     if not solved:
         return plotting.empty()

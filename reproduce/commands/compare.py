@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from reproduce.comparison import lines, pages
+from reproduce.comparison import pages, values
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.history import AS_NOW, CODES, OTHERWISE, UNKNOWN, history
 from reproduce.comparison.statements import statements
@@ -64,10 +64,10 @@ def compare_command(options: argparse.Namespace) -> int:
 
 def for_program(found: Sequence[Comparison], form: str) -> str:
     """The published values of several papers as CSV; as JSON with the statements."""
-    values = lines.to_csv(line for one in found for line in one.lines)
+    published = values.to_csv(line for one in found for line in one.lines)
     if form == "csv":
-        return values
-    tables = {"published": values, "statements": pages.statements_csv(found)}
+        return published
+    tables = {"published": published, "statements": pages.statements_csv(found)}
     read = {name: list(csv.DictReader(io.StringIO(text))) for name, text in tables.items()}
     return json.dumps(read, indent=1, ensure_ascii=False) + "\n"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from lengen.results.records import Run
 from reproduce import publication
 from reproduce.comparison import pages
-from reproduce.comparison.distance import CHECKED
+from reproduce.comparison.published import CHECKED
 from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.display import counter

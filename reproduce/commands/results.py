@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.paper.experiment import Experiment
-from reproduce.comparison.recorded import Recorded, recorded
+from reproduce.comparison.compare import Recorded, recorded
 from reproduce.output import listing, terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores
@@ -91,7 +91,7 @@ def _published(
     experiment: Experiment, values: "Sequence[Value]", said: "Sequence[Statement]", last: Recorded
 ) -> "list[Entry]":
     """The published values and statements that name an experiment."""
-    from reproduce.comparison.numbers import span
+    from reproduce.comparison.values import span
     from reproduce.output.description import Entry
 
     found = [

@@ -9,7 +9,7 @@ from lengen.paper.experiment import PROFILES, Experiment
 from lengen.part import SettingError
 from lengen.results.records import Run
 from reproduce.commands import engines
-from reproduce.comparison.distance import CHECKED
+from reproduce.comparison.published import CHECKED
 from reproduce.output import terminal
 from reproduce.runs import perform as runner
 from reproduce.runs.accuracy import accuracies

@@ -9,19 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from lengen.metrics.learned import has_learned
-from lengen.metrics.measures import Missing, OfRun, short, trained
+from lengen.metrics.measures import Missing, OfRun, has_learned, short
 from lengen.paper.experiment import Experiment
 from lengen.results.records import Run
-from reproduce.comparison.distance import NEAR, ORDER, PROFILES, PROOF, SHORTER, distance, farthest
 from reproduce.comparison.exact_tests import FEWEST, SIGNIFICANT, above, equal, trend
 from reproduce.comparison.history import knew
-from reproduce.comparison.measured import Stored, pooled, tested
-from reproduce.comparison.measures import paper_measures
-from reproduce.comparison.numbers import number
-from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
-from reproduce.comparison.regions import REGIONS, Cells, inside
-from reproduce.comparison.statements import Part, Statement, statements
+from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, paper_measures, pooled, tested
+from reproduce.comparison.published import NEAR, ORDER, PROFILES, PROOF, SHORTER, distance, farthest
+from reproduce.comparison.statements import FAILS, HOLDS, REPAIRED, UNSURE, Part, Statement, statements
+from reproduce.comparison.values import number
 from reproduce.runs.catalogue import CATALOGUE
 
 NOT_SIGNIFICANT = "not significant"
@@ -236,7 +232,7 @@ def _sides(
 
 def _cells(part: Part, runs: Sequence[Run]) -> Cells:
     """Return the cells that every run tested, in the region and bounds of a part."""
-    return inside(sorted(tested(runs)), trained(runs[0]), REGIONS[part.region], part.lengths, part.counts)
+    return inside(sorted(tested(runs)), runs[0].trained, REGIONS[part.region], part.lengths, part.counts)
 
 
 def _judged(

@@ -1,23 +1,86 @@
-"""Measures of finished runs: those that every paper can name, and tables of any measure.
+"""Measures of finished runs in regions of test cells: one number per seed.
 
 Runs and test cells enter, a numerator and a denominator per run and cell leave: everything after it sums or groups
-them. Measures that one paper needs stand in its ``measures.py``.
+them. Measures that one paper needs stand in its ``measures.py``. The trained range, by which regions are cut, is that
+of the run's own specification; lengths below the longest trained one may be left out of it, and count as outside.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from lengen.metrics import METRICS
-from lengen.metrics.learned import along, area, reach
-from lengen.metrics.measures import ByLength, Family, Measure, Missing, OfRun, Scored, short, stored, trained
+from lengen.metrics.measures import (
+    AXES,
+    ByLength,
+    Family,
+    Measure,
+    Missing,
+    OfRun,
+    Scored,
+    covered,
+    reached,
+    short,
+    stored,
+)
 from lengen.results.records import Run
-from reproduce.comparison.regions import Cells
+from lengen.settings.sections import Trained
 from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
+
+Cells = Sequence[tuple[int, int]]
+"""Length and count of test cells, in order; a length of a curve, which has no second axis, has the count 1."""
+Bounds = tuple[int, int] | None
+"""Smallest and largest value of an axis; None for all."""
+
+
+class Region(NamedTuple):
+    """Test cells by the trained range."""
+
+    holds: Callable[[Trained, int, int], bool]
+    """Trained range, length and count of a cell -> True if it lies in the region."""
+    only: Callable[[Iterable[int]], int] | None = None
+    """``min`` or ``max``: of the cells in the region only those of the shortest or longest length."""
+
+
+REGIONS: Mapping[str, Region] = {
+    "all": Region(lambda t, n, m: True),
+    "in_range": Region(lambda t, n, m: t.has((n, m))),
+    "outside": Region(lambda t, n, m: not t.has((n, m))),
+    "gap": Region(lambda t, n, m: n < t.length and not t.has((n,)) and m <= t.second),
+    "longer": Region(lambda t, n, m: n > t.length and m <= t.second),
+    "more": Region(lambda t, n, m: n <= t.length and m > t.second),
+    "both": Region(lambda t, n, m: n > t.length and m > t.second),
+    "far": Region(lambda t, n, m: n >= 2 * t.length or m >= 2 * max(t.second, 2)),
+    "twice": Region(lambda t, n, m: n == 2 * t.length and m == 2 * t.second),
+    "trained_length": Region(lambda t, n, m: n == t.length and m <= t.second),
+    "next": Region(lambda t, n, m: n > t.length and m <= t.second, min),
+    "longest": Region(lambda t, n, m: n > t.length, max),
+}
+"""Test cells by the trained range: lengths left out below the longest, longer operands only, more operands only, both,
+at least twice as far on either axis, twice as far on both, at its longest operand; of "next" the shortest length only,
+of "longest" the longest."""
+
+
+def inside(cells: Cells, trained: Trained, region: Region, lengths: Bounds, counts: Bounds) -> Cells:
+    """The cells that lie in a region of a trained range and within bounds.
+
+    >>> inside([(2, 1), (3, 1), (4, 1), (5, 1)], Trained(3, 1), REGIONS["next"], None, None)
+    [(4, 1)]
+    """
+    kept = [(n, m) for n, m in cells if region.holds(trained, n, m) and _within(n, lengths) and _within(m, counts)]
+    if region.only is None or not kept:
+        return kept
+    chosen = region.only(n for n, _ in kept)
+    return [cell for cell in kept if cell[0] == chosen]
+
+
+def _within(value: int, bounds: Bounds) -> bool:
+    return bounds is None or bounds[0] <= value <= bounds[1]
 
 
 def scalar(name: str) -> Measure:
@@ -57,34 +120,18 @@ def _array(prefix: str, name: str, proportion: bool) -> Measure:
     return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion)
 
 
-def reached(axis: str) -> Measure:
+def _reach(axis: str) -> Measure:
     """The largest length (or count) still right in 90 %, as a multiple of the trained one."""
-    place = {"length": 0, "count": 1}[axis]
-
-    def value(run: Run) -> tuple[float, int]:
-        accuracies, span = along(run, place), trained(run)
-        if not accuracies:
-            raise Missing(f"{short(run.experiment)} was tested on one {axis}")
-        return reach(accuracies) / (span.length, span.second)[place], 1
-
-    return OfRun(f"largest {axis} right in 90 %, as a multiple of the trained one", value)
+    words = f"largest {axis} right in 90 %, as a multiple of the trained one"
+    return OfRun(words, partial(reached, axis=AXES.index(axis)))
 
 
-def covered(axis: str) -> Measure:
+def _area(axis: str) -> Measure:
     """The area under accuracy over the logarithm of length (or count) over the trained one."""
-    place = {"length": 0, "count": 1}[axis]
-
-    def value(run: Run) -> tuple[float, int]:
-        span = trained(run)
-        found = area(along(run, place), (span.length, span.second)[place])
-        if math.isnan(found):
-            raise Missing(f"{short(run.experiment)} was tested on one {axis} beyond the trained ones")
-        return found, 1
-
-    return OfRun(f"area under accuracy over log {axis}", value, proportion=True)
+    return OfRun(f"area under accuracy over log {axis}", partial(covered, axis=AXES.index(axis)), proportion=True)
 
 
-FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": values, "reach": reached, "area": covered}
+FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": values, "reach": _reach, "area": _area}
 """Beside them every metric of `lengen.metrics` is a measure, under its name."""
 
 
@@ -138,3 +185,36 @@ def _counted(measure: Scored, run: Run, cell: tuple[int, int], mode: str) -> tup
         where = f"{cell[0]} x {cell[1]}"
         raise Missing(f"{short(run.experiment)} was not scored {mode.replace('_', '-')} at {where}")
     return counts[measure.numerator], counts[measure.denominator]
+
+
+def tested(runs: Sequence[Run], second: int = 1) -> set[tuple[int, int]]:
+    """Return the cells that every run tested; those of a curve get this second number."""
+    return set.intersection(*({(cell[0], (*cell, second)[1]) for cell in run.grid.scores} for run in runs))
+
+
+def pooled(kind: Measure, runs: Sequence[Run], mode: str, cells: Cells) -> tuple[list[float], int]:
+    """Return the value of each run over all problems of these cells, and the number of problems of one run."""
+    found = ratios(kind, runs, cells, mode)
+    values = []
+    for run, pairs in zip(runs, found, strict=True):
+        bottom = sum(bottom for _, bottom in pairs)
+        if not bottom:
+            raise Missing(f"no problem of {run.experiment}, seed {run.seed}, can be measured")
+        values.append(sum(top for top, _ in pairs) / bottom)
+    return values, 0 if isinstance(kind, OfRun) else sum(int(bottom) for _, bottom in found[0])
+
+
+Stored = Callable[[str, str], Sequence[Run]]
+"""Experiment and profile -> its runs that count, one per seed."""
+
+
+def reader(paper: str, stores: Sequence[Store]) -> Stored:
+    """Return a function that reads each run of a paper once; of several stores the first with runs is read."""
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+
+    @cache
+    def stored(name: str, profile: str) -> Sequence[Run]:
+        found = (CATALOGUE.declared_runs(store, known[name], profile) for store in stores)
+        return next((runs for runs in found if runs), [])
+
+    return stored

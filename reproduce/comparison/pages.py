@@ -10,9 +10,7 @@ from lengen.metrics.measures import short
 from lengen.results.records import to_table
 from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.lines import Line, hard, score
-from reproduce.comparison.numbers import number, probability
-from reproduce.comparison.recorded import MET
+from reproduce.comparison.values import MET, Line, hard, number, probability, score
 from reproduce.markdown import table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words

@@ -1,8 +1,27 @@
-"""Reads ``papers/<paper>/published.toml``: a table, or one sentence about what is wrong with it."""
+"""Reads ``papers/<paper>/published.toml``, and holds specifications against it.
 
+A table, or one sentence about what is wrong with it, leaves `load`; published hyper-parameters beside those of the
+paper profile leave `settings`, for which no run is needed; `distance` says how far a run is from the paper.
+"""
+
+import fnmatch
+import operator
 import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import msgspec
+
+from lengen.paper.experiment import Experiment
+from lengen.part import SettingError, build
+from lengen.results.records import Run
+from lengen.settings.changes import read
+from lengen.settings.sections import DataSpec
+from lengen.settings.spec import Spec
+from reproduce.runs.catalogue import CATALOGUE, hash_of
 
 LISTS = ("statement", "table", "settings", "headline")
 
@@ -11,7 +30,8 @@ class PublishedError(ValueError):
     """A published.toml that cannot be used; the message is one sentence for the user."""
 
 
-def load(path: Path) -> dict[str, Any]:
+@cache
+def load(path: Path) -> Mapping[str, Any]:
     """Return a published.toml as a table; an empty one if a paper publishes nothing."""
     if not path.exists():
         return {}
@@ -27,3 +47,154 @@ def load(path: Path) -> dict[str, Any]:
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise PublishedError(f"{path}: '{name}' is not a list of tables; write [[{name}]] above each entry")
     return table
+
+
+KEYS = {"prefix", "place", "experiments", "rows", "deviations", "relation"}
+RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
+}  # fmt: skip
+"""Beside "=", which a tolerance may widen."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One published hyper-parameter and ours."""
+
+    id: str
+    place: str
+    published: object
+    experiments: tuple[str, ...]
+    unequal: Mapping[str, object]
+    """Experiment -> our value, if it is another one."""
+    deviations: tuple[str, ...] = ()
+
+
+def settings(paper: str) -> list[Setting]:
+    """Return every published hyper-parameter of a paper; raises `PublishedError` with one sentence."""
+    path = CATALOGUE.paper(paper).published
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+    return [
+        setting
+        for index, group in enumerate(load(path).get("settings", []), 1)
+        for setting in _group(group, f"{path}: settings {index}", known)
+    ]
+
+
+def _group(group: Mapping[str, Any], where: str, known: Mapping[str, Experiment]) -> Iterator[Setting]:
+    for key in group:
+        if key not in KEYS:
+            raise PublishedError(f"{where}: there is no key '{key}'; one of: {', '.join(sorted(KEYS))}")
+    names = [name for pattern in group["experiments"] for name in fnmatch.filter(known, pattern)]
+    if not names:
+        raise PublishedError(f"{where}: no experiment is called {group['experiments']}")
+    for row in group["rows"]:
+        if not isinstance(row, list) or len(row) not in (4, 5):
+            raise PublishedError(f"{where}: row {row!r} is not [id, words, field, value] or [..., tolerance]")
+        name, _, field, value, *rest = row
+        try:
+            ours = _ours(field, [known[each] for each in names])
+        except SettingError as error:
+            raise PublishedError(f"{where}: row '{name}': {error}") from None
+        relation, tolerance = group.get("relation", "="), rest[0] if rest else 0.0
+        yield Setting(
+            "-".join(filter(None, (group.get("prefix", "setting"), name))),
+            group["place"], value, tuple(names),
+            {each: found for each, found in ours.items() if not _holds(found, relation, value, tolerance)},
+            tuple(group.get("deviations", ())),
+        )  # fmt: skip
+
+
+def _ours(field: str, experiments: list[Experiment]) -> dict[str, object]:
+    """Return our value of every experiment with a paper profile; of ``experiments`` their number."""
+    if field == "experiments":
+        return {experiments[0].name: len(experiments)}
+    return {each.name: _read(each, field) for each in experiments if "paper" in each.specs}
+
+
+def _read(experiment: Experiment, field: str) -> object:
+    spec = experiment.specs["paper"]
+    if field == "seeds":
+        return experiment.seeds
+    if field == "parameters":  # of the blocks: embeddings are below 0.5 % of those printed in millions
+        return spec.model.layers * spec.model.block_weights
+    return read(spec, field)
+
+
+def _holds(ours: object, relation: str, published: Any, tolerance: float) -> bool:
+    if isinstance(published, bool | str | list) or isinstance(ours, bool | str | list):
+        return type(ours) is type(published) and ours == published
+    if relation != "=":
+        return RELATIONS[relation](ours, published)
+    return bool(abs(ours - published) <= tolerance + 1e-9 * abs(published))
+
+
+SETTING = "published setting"
+"""Every hyper-parameter is the published one."""
+LENGTHS = "published lengths"
+"""The same text of the problem and the same trained range; another model, amount of training or hyper-parameter."""
+SHORTER = "shorter problems"
+"""Another trained range, or another text of the problem."""
+PROOF = "no training"
+"""Weights set by hand."""
+OWN = "problems of this suite"
+"""No paper has them."""
+NEAR = (SETTING, LENGTHS)
+"""Distances at which a published number stands beside ours."""
+
+ORDER = (SETTING, LENGTHS, PROOF, OWN, SHORTER, "")
+"""From near to far; nothing was run at the last."""
+PROFILES = ("paper", "night", "cpu")
+"""Profiles in the order in which their runs are preferred at equal distance."""
+CHECKED = PROFILES[::-1]
+"""Profiles whose runs are compared, the smallest first."""
+
+DRAWN = frozenset({"limit", "short", "skew"})
+"""Fields of a task that decide how often each problem is drawn."""
+PLACES = frozenset({"width"})
+"""Fields of a format that decide to how many places all operands are padded."""
+
+
+def distance(run: Run, paper: Spec | None) -> str:
+    """Return the distance of a run from the published specification of its experiment."""
+    if run.constructed:
+        return PROOF
+    if paper is None:
+        return OWN
+    if run.info["spec_hash"] == hash_of(paper):
+        return SETTING
+    return LENGTHS if _stored(msgspec.json.encode(run.info["spec"]["data"])) == _declared(paper.data) else SHORTER
+
+
+@cache  # runs share few data sections
+def _stored(data: bytes) -> dict[str, Any]:
+    """`problem` of a stored data section, with fields that are younger than the run."""
+    return _declared(build(msgspec.json.decode(data), DataSpec, "data"))
+
+
+@cache
+def _declared(data: DataSpec) -> dict[str, Any]:
+    return problem(msgspec.to_builtins(data))
+
+
+def farthest(distances: Iterable[str]) -> str:
+    """Return the farthest of several distances."""
+    return max(distances, key=ORDER.index, default="")
+
+
+def problem(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a data section without all that leaves trained range and text of the problems as they are.
+
+    >>> task = {"kind": "addition", "digits": 6, "limit": 0}
+    >>> problem({"task": task, "format": {"kind": "sum", "width": 61}, "examples": 0})
+    {'task': {'kind': 'addition', 'digits': 6}, 'format': {'kind': 'sum'}, 'spaces': None, 'hints': []}
+    """
+
+    def without(part: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+        return {name: value for name, value in part.items() if name not in names}
+
+    return {
+        "task": without(data["task"], DRAWN),
+        "format": without(data["format"], PLACES),
+        "spaces": data.get("spaces"),
+        "hints": [without(hint, DRAWN) for hint in data.get("hints") or ()],
+    }

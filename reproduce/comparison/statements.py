@@ -12,12 +12,14 @@ import msgspec
 
 from lengen.paper.experiment import Experiment
 from lengen.settings.spec import nearest
-from reproduce.comparison.measures import paper_measures
+from reproduce.comparison.measures import REGIONS, paper_measures
 from reproduce.comparison.published import PublishedError, load
-from reproduce.comparison.regions import REGIONS
 from reproduce.runs.catalogue import CATALOGUE
 
 Check = Literal["level", "above", "trend", "equal", "number"]
+HOLDS, FAILS, UNSURE, REPAIRED = "holds", "does not hold", "cannot tell", "holds once repaired"
+WORDS = (HOLDS, REPAIRED, FAILS, UNSURE)
+"""The four answers."""
 NOT_SEEN = "not seen at this size"
 
 

@@ -1,22 +1,85 @@
-"""Published measurements: the accuracies that a paper prints, with the problems they belong to.
+"""Published measurements beside ours: a line for every accuracy that a paper prints, and how many lie within 5 points.
 
-``papers/<paper>/published.toml`` enters, `Value` objects leave, in the order of the file. Their lengths and counts are
-those of the published specification. A measurement that a paper prints at several places is one value; a table that is
-printed ``again`` gives none.
+``papers/<paper>/published.toml`` enters and `Value` objects leave, in the order of the file. Their lengths and counts
+are those of the published specification. A measurement that a paper prints at several places is one value; a table that
+is printed ``again`` gives none. With stored runs a value becomes a `Line`, a row of a table or part of a score.
 """
 
 import fnmatch
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean, median, stdev
 from typing import Any
 
-from lengen.metrics.measures import short, trained_range
+from lengen.metrics.measures import Missing, OfRun, short
 from lengen.paper.experiment import Experiment
-from reproduce.comparison.numbers import span
-from reproduce.comparison.published import PublishedError, load
-from reproduce.comparison.regions import REGIONS, inside
+from lengen.results.records import Run, to_table
+from reproduce.comparison.measures import REGIONS, Stored, inside, paper_measures, ratios, tested
+from reproduce.comparison.published import NEAR, PROFILES, PublishedError, distance, farthest, load
 from reproduce.runs.catalogue import CATALOGUE
+
+COLUMNS = (
+    "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",
+    "relation", "unit", "profile", "compared", "each_seed", "id",
+)  # fmt: skip
+"""Columns of published.csv."""
+MET = 5
+"""Points apart up to which a published value is met."""
+STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {"minimum": min, "maximum": max, "mean": fmean}
+
+
+def number(value: float | None) -> str:
+    """Return a number with at most two decimals, three below 0.005, nothing for None.
+
+    >>> number(99.95), number(100.0), number(-0.0001), number(0.003), number(None)
+    ('99.95', '100', '0', '0.003', '')
+    """
+    if value is None:
+        return ""
+    if abs(value) < 0.0005:
+        return "0"
+    return f"{value:.3f}" if abs(value) < 0.005 else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def neighbours(numbers: Sequence[int]) -> list[list[int]]:
+    """Return numbers in groups of those that follow one another.
+
+    >>> neighbours([1, 2, 3, 6])
+    [[1, 2, 3], [6]]
+    """
+    parts: list[list[int]] = []
+    for item in numbers:
+        if parts and item == parts[-1][-1] + 1:
+            parts[-1].append(item)
+        else:
+            parts.append([item])
+    return parts
+
+
+def span(numbers: Sequence[int]) -> str:
+    """Return numbers as ranges of neighbours.
+
+    >>> span((1, 2, 3, 4, 5, 6, 7, 9)), span((50,)), span((5, 10, 20))
+    ('1-7 9', '50', '5 10 20')
+    """
+    parts = neighbours(numbers)
+    return " ".join(f"{part[0]}-{part[-1]}" if len(part) > 2 else " ".join(map(str, part)) for part in parts)
+
+
+def probability(p: float | None) -> str:
+    """Return a probability with two digits; nothing for None."""
+    return "" if p is None else f"{p:.2g}"
+
+
+def apart(points: float, relation: str) -> float:
+    """Return the points by which a value misses a published one; none on the right side of a printed bound.
+
+    >>> apart(-7.0, "="), apart(7.0, ">="), apart(-7.0, ">="), apart(-7.0, "<")
+    (7.0, 0.0, 7.0, 0.0)
+    """
+    bound = {">": 1, ">=": 1, "<": -1, "<=": -1}.get(relation, 0)
+    return 0.0 if bound * points > 0 else abs(points)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,10 +189,176 @@ def _printed(value: int | float | str) -> tuple[str, float] | None:
 def _cells(experiment: Experiment, row: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Lengths and counts that the published specification tests in the region and bounds of an entry."""
     spec = experiment.specs["paper"]
-    trained = trained_range(spec.data)
+    trained = spec.data.trained
     tested = spec.test.counts if trained.second > 1 or len(spec.test.counts) > 1 else (1,)
     cells = [(length, count) for length in spec.test.lengths for count in tested]
     asked = inside(cells, trained, REGIONS[row.get("region", "all")], row.get("lengths"), row.get("counts"))
     if not asked:  # printed at a length that the specification leaves out
         return tuple(row["lengths"][-1:]), tuple(row.get("counts", (1,))[-1:])
     return tuple(sorted({n for n, _ in asked})), tuple(sorted({m for _, m in asked}))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A published measurement and what was measured here."""
+
+    value: Value
+    distance: str = ""
+    """Empty if nothing was run, or nothing tested there."""
+    profile: str = ""
+    seeds: tuple[float, ...] = ()
+    """One value per seed in the unit of the published one, of many cells its own worst; empty if nothing can be
+    compared."""
+    ours: float | None = None
+    """Median over seeds, of many cells the worst median, or the statistic that the value is across seeds."""
+    of: str = ""
+    """The experiment that has these values, of several the least favourable; empty if their seeds are pooled."""
+    trained: int = 0
+    """Seeds that were trained, whether or not they are compared."""
+
+    @property
+    def points(self) -> float | None:
+        """Ours less published."""
+        return None if self.ours is None else self.ours - self.value.published
+
+    @property
+    def apart(self) -> float:
+        """Points by which ours misses the published value; 0 without ours."""
+        return apart(self.points or 0, self.value.relation)
+
+    @property
+    def gap(self) -> float | None:
+        """Ours less published, and 0 on the right side of a printed bound."""
+        return self.points if self.apart else self.points and 0.0
+
+    @property
+    def name(self) -> str:
+        """The experiment that has these values, and of how many it is the least favourable."""
+        more = len(self.value.experiments) - 1
+        return f"{short(self.of)} (furthest of {more + 1})" if self.of and more else self.value.name
+
+    @property
+    def compared(self) -> bool:
+        """A share that stands beside a published one."""
+        return self.ours is not None and self.value.unit == "%"
+
+    @property
+    def beyond(self) -> bool:
+        """True if some of its cells lie outside the trained range of the published specification."""
+        trained = CATALOGUE.select_one(self.value.experiments[0]).specs["paper"].data.trained
+        return any(not trained.has((n, m)) for n in self.value.lengths for m in self.value.counts)
+
+
+@dataclass(frozen=True)
+class Score:
+    """Number of published shares that are met."""
+
+    printed: int
+    compared: int
+    within_5: int
+    within_2: int
+
+    def __str__(self) -> str:
+        """Return the score in words."""
+        return f"{self.within_5} of {self.compared} published values within 5 points ({self.within_2} within 2)"
+
+
+def score(lines: Iterable[Line]) -> Score:
+    """Count the lines within 5 points and within 2."""
+    shares = [line for line in lines if line.value.unit == "%"]
+    gaps = [line.apart for line in shares if line.ours is not None]
+    return Score(len(shares), len(gaps), *(sum(round(gap, 9) <= most for gap in gaps) for most in (MET, 2)))
+
+
+def hard(lines: Iterable[Line]) -> Score:
+    """Count the lines beyond the trained range whose published value is more than next to nothing."""
+    return score(line for line in lines if line.compared and line.beyond and line.value.published > MET)
+
+
+def lines(paper: str, stored: Stored) -> list[Line]:
+    """Return a line for every published measurement of a paper."""
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+    return [_line(value, [known[name] for name in value.experiments], stored) for value in values(paper)]
+
+
+def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Line:
+    lacking = Line(value)
+    for profile in PROFILES:
+        runs = [stored(experiment.name, profile) for experiment in experiments]
+        if not all(runs):
+            continue
+        where = farthest(distance(run, item.specs.get("paper")) for item, some in zip(experiments, runs, strict=True)
+                          for run in some)  # fmt: skip
+        trained = min(map(len, runs))
+        if where in NEAR:
+            try:
+                return _compared(value, where, profile, runs)
+            except Missing:
+                pass  # trained as published, and not tested there
+        if not lacking.trained:
+            lacking = Line(value, "" if where in NEAR else where, profile, trained=trained)
+    return lacking
+
+
+def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Run]]) -> Line:
+    """Return the line of the least favourable experiment (of equals the one with the fewest seeds), or of all seeds."""
+    scale = 100 if value.unit == "%" else 1
+    each = [over_cells(value, some) for some in runs]
+    if value.across:
+        pooled = [scale * seed for _, seeds in each for seed in seeds]
+        ours = (fmean if value.across == "mean" else stdev)(pooled)
+        return Line(value, where, profile, tuple(pooled), ours, trained=len(pooled))
+    found = [
+        (scale * middle, [scale * seed for seed in seeds], some[0].experiment)
+        for (middle, seeds), some in zip(each, runs, strict=True)
+    ]
+    ours, seeds, of = min(found, key=lambda one: (_favour(value, one[0]), len(one[1])))
+    return Line(value, where, profile, tuple(seeds), ours, of, len(seeds))
+
+
+def _favour(value: Value, ours: float) -> float:
+    """Return how favourable a value of ours is to the published one."""
+    if value.relation in (">", ">="):
+        return ours
+    return -ours if value.relation in ("<", "<=") else -abs(ours - value.published)
+
+
+def over_cells(value: Value, runs: Sequence[Run]) -> tuple[float, list[float]]:
+    """Return a published value's statistic over its cells: that of the medians over seeds, and that of each run alone.
+
+    The mean over cells is taken of each run, and the median over seeds of these means.
+
+    Raises:
+        Missing: a run lacks the measure, or the largest of the lengths and counts was not tested.
+    """
+    kind = paper_measures(value.paper).measure(value.measure)
+    if isinstance(kind, OfRun):
+        whole = [top / bottom for top, bottom in map(kind.value, runs)]
+        return median(whole), whole
+    most = max(value.counts)
+    cells = sorted((n, m) for n, m in tested(runs, most) if n in value.lengths and m in value.counts)
+    if (max(value.lengths), most) not in cells:
+        raise Missing(f"not tested at {max(value.lengths)} x {most}")
+    by_cell = []
+    for cell, pairs in zip(cells, zip(*ratios(kind, runs, cells, value.mode), strict=True), strict=True):
+        if not all(bottom for _, bottom in pairs):
+            raise Missing(f"no problem at {cell[0]} x {cell[1]}")
+        by_cell.append([top / bottom for top, bottom in pairs])
+    statistic = STATISTICS[value.statistic]
+    each = [statistic(rates) for rates in zip(*by_cell, strict=True)]
+    return median(each) if value.statistic == "mean" else statistic([median(rates) for rates in by_cell]), each
+
+
+def to_csv(found: Iterable[Line]) -> str:
+    """Return the lines as comma-separated values: shares in percent, points as ours less published."""
+    return to_table(COLUMNS, map(_row, found))
+
+
+def _row(line: Line) -> tuple[object, ...]:
+    value = line.value
+    seeds = line.trained or "" if line.distance else ""
+    return (
+        value.paper, value.place, " ".join(value.experiments), span(value.lengths), span(value.counts),
+        f"{value.published:g}", number(line.ours), number(line.points), line.distance, seeds,
+        value.relation, value.unit, line.profile, line.of, " ".join(map(number, line.seeds)), value.id,
+    )  # fmt: skip

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.lines import Line
-from reproduce.comparison.numbers import number
 from reproduce.comparison.pages import DAGGER, mark
-from reproduce.comparison.recorded import MET, WORDS
+from reproduce.comparison.statements import WORDS
+from reproduce.comparison.values import MET, Line, number
 from reproduce.output.terminal import COLOURS, table, unbroken
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from lengen.paper.experiment import Experiment, Figure
 from lengen.paper.paper import Paper
-from reproduce.comparison.distance import CHECKED
-from reproduce.comparison.recorded import WORDS, Recorded
+from reproduce.comparison.compare import Recorded
+from reproduce.comparison.published import CHECKED
+from reproduce.comparison.statements import WORDS
 from reproduce.output.terminal import COLOURS, entry, table
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.estimate import cost, in_words, makespan

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reproduce.comparison.answers import Answer
+from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, Answer
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.distance import SHORTER
-from reproduce.comparison.published import load
-from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE
+from reproduce.comparison.published import SHORTER, load
+from reproduce.comparison.values import MET
 from reproduce.runs.catalogue import CATALOGUE
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ a figure draws them only at those. Experiments that are the same at a profile ha
 
 from functools import cache
 
-from lengen.metrics.measures import trained_range
 from lengen.paper.experiment import Experiment
 from lengen.plotting.published import NONE, Published, Value
 from reproduce.comparison import values
@@ -32,7 +31,7 @@ def of(paper: str, profile: str) -> Published:
 
 def value(published: values.Value, experiment: Experiment) -> Value:
     """One measurement with the cells of the published setting that it is about, a share between 0 and 1."""
-    span = trained_range(experiment.specs["paper"].data)
+    span = experiment.specs["paper"].data.trained
     lengths = published.lengths or (span.length,)
     return Value(
         value=published.published / 100 if published.unit == "%" else published.published,

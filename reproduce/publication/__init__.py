@@ -5,7 +5,7 @@ The committed runs and their comparison enter; files leave, the same bytes from 
 numbers stand between marks alone, so they are never older than the runs.
 
     README.md, papers/*/*.md, docs  prose by hand, facts between marks             blocks, front_page, report
-    results/published.csv           every published measurement beside ours        comparison.lines
+    results/published.csv           every published measurement beside ours        comparison.values
     results/statements.csv          every main statement under a stable id         comparison.pages
     results/overview.svg            main statements as squares, a table beside ours  overview
     results/badges/claims.svg       published values that are met, in one line     badges
@@ -15,7 +15,7 @@ numbers stand between marks alone, so they are never older than the runs.
 
 from pathlib import Path
 
-from reproduce.comparison import lines, pages
+from reproduce.comparison import pages, values
 from reproduce.output import overview
 from reproduce.publication import badges, blocks, cards, crate
 from reproduce.publication.facts import gather
@@ -28,7 +28,7 @@ def files(repository: Path) -> dict[Path, str]:
     results = repository / "results"
     compared = facts.compared.values()
     found = {
-        results / "published.csv": lines.to_csv(line for one in compared for line in one.lines),
+        results / "published.csv": values.to_csv(line for one in compared for line in one.lines),
         results / "statements.csv": pages.statements_csv(compared),
     }
     found[results / "badges" / "claims.svg"] = badges.claims(facts)

@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.distance import PROFILES
 from reproduce.comparison.pages import RULES, statements_table
-from reproduce.comparison.recorded import HOLDS, REPAIRED, UNSURE
+from reproduce.comparison.published import PROFILES
+from reproduce.comparison.statements import HOLDS, REPAIRED, UNSURE
 from reproduce.publication import front_page, gallery, report
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 
 from reproduce.comparison.answers import FEWEST_OF_A_LEVEL, Answer, Finding, span_of
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.distance import PROOF, SHORTER
-from reproduce.comparison.lines import hard
 from reproduce.comparison.pages import score_of
-from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE, WORDS
-from reproduce.comparison.statements import NOT_SEEN
+from reproduce.comparison.published import PROOF, SHORTER
+from reproduce.comparison.statements import FAILS, HOLDS, NOT_SEEN, REPAIRED, UNSURE, WORDS
+from reproduce.comparison.values import MET, hard
 from reproduce.markdown import table
 from reproduce.output import overview
 from reproduce.runs.catalogue import CATALOGUE

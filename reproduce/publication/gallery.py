@@ -10,9 +10,7 @@ from pathlib import Path
 from lengen.metrics.measures import short
 from lengen.paper.experiment import CURVES, GRID, TABLE, Figure
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.lines import Line, score
-from reproduce.comparison.numbers import number
-from reproduce.comparison.values import Value
+from reproduce.comparison.values import Line, Value, number, score
 from reproduce.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs.catalogue import CATALOGUE

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from lengen.results.records import Run
 from reproduce.comparison.pages import score_of, values_table
-from reproduce.comparison.recorded import FAILS, MET
+from reproduce.comparison.statements import FAILS
+from reproduce.comparison.values import MET
 from reproduce.markdown import table
 from reproduce.publication.facts import Facts
 from reproduce.runs import run_cost

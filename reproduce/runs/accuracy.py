@@ -2,7 +2,7 @@
 
 import math
 
-from lengen.metrics.learned import shares
+from lengen.metrics.measures import shares
 from lengen.results.records import Run
 
 

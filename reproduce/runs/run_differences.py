@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lengen.metrics.learned import shares
+from lengen.metrics.measures import shares
 from lengen.results.records import Run
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.run_folder import damaged

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from lengen import Addition, DataSpec, Linear, Parity, Sorting, TwoOperandAddition
-from lengen.metrics.learned import along, at_edge, edge, has_learned, shares
+from lengen.metrics.measures import along, at_edge, edge, has_learned, shares
 from lengen.results.records import Grid, Run
 from tests.counted import counted
 

@@ -12,7 +12,7 @@ from lengen.paper.experiment import Experiment, figure_of
 from lengen.plotting.caption import beyond
 from lengen.plotting.measured import medians
 from lengen.plotting.tables import per_cent
-from lengen.results.records import AttentionMap, Grid, Run
+from lengen.results.records import AttentionMap, Counts, Grid, Run
 from lengen.settings.spec import change, from_dict
 from tests.counted import counted
 from tests.lengen.helpers import data_spec, spec
@@ -276,12 +276,27 @@ def test_a_mean_in_a_caption_is_exact_on_every_version_of_python():
 # -- frames ------------------------------------------------------------------------------------------------
 
 
+def test_the_frame_of_a_run_has_a_row_a_cell_and_mode_and_is_made_once():
+    made = Grid(("length", "count"))
+    made.add((3, 2), "teacher_forced", counted(10, 5, 6, 0, 10))
+    made.add((4, 2), "sampled", Counts(n=8, correct=2))
+    frame = run(made, seed=7).frame
+    assert frame[["seed", "length", "count", "mode", "n", "correct"]].to_numpy().tolist() == [
+        [7, 3, 2, "teacher_forced", 10, 5],
+        [7, 4, 2, "sampled", 8, 2],
+    ]
+    assert np.isnan(frame["reference_tokens"].iloc[1]), "not counted there"
+    one = run(made)
+    assert one.frame is one.frame and one.trained is one.trained
+    assert run().frame.empty and {"length", "mode", "n"} <= set(run().frame)
+
+
 def test_edit_distance_is_per_reference_token_or_per_response():
     found = Grid(("length",))
     found.add((1,), "teacher_forced", counted(100, 50, 100, 250, 1000))
-    assert plotting.scores([found], metric="edit")["value"].tolist() == [0.25]
-    assert plotting.scores([found], metric="edit_sum")["value"].tolist() == [2.5]
-    assert plotting.scores([found], mode="sampled").empty
+    assert plotting.scores([run(found)], metric="edit")["value"].tolist() == [0.25]
+    assert plotting.scores([run(found)], metric="edit_sum")["value"].tolist() == [2.5]
+    assert plotting.scores([run(found)], mode="sampled").empty
 
 
 def test_metrics_leave_out_what_is_not_finite_and_smooth_by_medians():
@@ -301,14 +316,14 @@ def test_arrays_are_means_over_all_examples_and_nan_if_nothing_was_recorded():
 
 def test_the_setting_of_a_run_is_built_once_without_sections_that_only_its_paper_has():
     made = PAIRS | {"theorem": {"variant": "printed"}}
-    found = plotting.spec_of(run(made=made))
-    assert found == from_dict(PAIRS) and plotting.spec_of(run(made=dict(made))) is found
+    found = run(made=made)
+    assert found.spec == from_dict(PAIRS) and found.spec is found.spec
 
 
 def test_runs_with_and_without_a_scratchpad_are_told_apart():
     for format, pad in ((Linear(), False), (Linear(scratchpad=True), True), (DigitSteps(), True)):
         made = change(from_dict(PAIRS), data={"format": format}).to_dict()
-        assert plotting.spec_of(run(made=made)).data.format.scratchpad is pad
+        assert run(made=made).spec.data.format.scratchpad is pad
 
 
 def test_every_line_of_a_figure_has_a_look_of_its_own():

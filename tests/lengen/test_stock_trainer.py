@@ -21,7 +21,7 @@ from lengen import (
     extra_loggers,
     write,
 )
-from lengen.callbacks import METRICS, read_metrics
+from lengen.callbacks import METRICS, TrainingLoss, read_metrics
 from lengen.settings.spec import change, replace
 from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
@@ -130,6 +130,13 @@ def test_lightnings_callbacks_see_what_is_logged(tmp_path):
     assert names == {"train_loss", "learning_rate", "val_exact_match", "epoch"}
     assert logger.hparams["seed"] == 0 and logger.hparams["spec"] == SPEC.to_dict()
     assert next(step for step, metrics in logger.rows if "train_loss" in metrics) == 3, "counted from 0, every fourth"
+
+
+def test_loggers_get_the_loss_once_from_the_callback_if_the_trainer_has_it(tmp_path):
+    logger = Remembers()
+    stock(tmp_path, TrainingLoss(1), logger=logger, log_every_n_steps=1).fit(SequenceModule(SPEC), ArithmeticData(SPEC))
+    steps = [step for step, metrics in logger.rows if "train_loss" in metrics]
+    assert steps == sorted(set(steps)) and len(steps) == SPEC.train.steps
 
 
 def test_loggers_beside_a_run_get_what_its_file_gets_and_the_learning_rate(finished, tmp_path):

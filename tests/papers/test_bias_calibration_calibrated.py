@@ -20,7 +20,7 @@ from lengen.settings.changes import overlay
 from lengen.settings.spec import replace
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import RunningXor
-from lengen.training import two_trainings
+from lengen.training import calibration
 from lengen.training.build import load
 from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
@@ -139,7 +139,7 @@ def test_the_weights_hold_the_bias_and_are_all_that_is_needed(finished):
 def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished, tmp_path, monkeypatch):
     """``again``: steps of the first training that are still to be made, or made again."""
     folder, outcome, _ = finished
-    train, written, rows_written = SequenceModule.training_step, two_trainings.write_whole, two_trainings.write_metrics
+    train, written, rows_written = SequenceModule.training_step, calibration.write_whole, calibration.write_metrics
     counted = []
 
     def step(self, batch, index):
@@ -164,8 +164,8 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
 
     killing = True
     monkeypatch.setattr(SequenceModule, "training_step", step)
-    monkeypatch.setattr(two_trainings, "write_whole", whole)
-    monkeypatch.setattr(two_trainings, "write_metrics", rows)
+    monkeypatch.setattr(calibration, "write_whole", whole)
+    monkeypatch.setattr(calibration, "write_metrics", rows)
     with monkeypatch.context() as patch:
         if place == "between":
             patch.setattr(calibrated, "average_attention", between)

@@ -6,9 +6,10 @@ import json
 import pytest
 
 from lengen import SettingError, check
-from lengen.metrics.measures import Trained, exact_at_longest
+from lengen.metrics.measures import exact_at_longest
 from lengen.results.progress import Progress
 from lengen.settings.changes import overlay
+from lengen.settings.sections import Trained
 from lengen.training import run as lengen
 from lengen.training.build import load
 from lengen.training.procedure import run_setting

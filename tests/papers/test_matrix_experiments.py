@@ -12,8 +12,8 @@ from lengen.formats.vocab import FIRST, PAD
 from lengen.settings.attention_biases import LineWindow
 from lengen.settings.changes import overlay
 from lengen.tasks.rows import Row
-from papers.matrix.budget import step_tokens
 from papers.matrix.experiments import EXPERIMENTS, cell
+from papers.matrix.spec import step_tokens
 from papers.matrix.tasks import TASKS
 from reproduce.cli import main
 

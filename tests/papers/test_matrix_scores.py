@@ -2,15 +2,17 @@
 
 import csv
 import io
+import math
 
 import numpy as np
 import pytest
 
 from lengen.metrics.measures import Missing
-from papers.matrix import aggregates, budget, scores
-from papers.matrix.measures import MEASURES, above_guessing, accuracy_beyond, beyond, guessing, reach, reach_in_count
-from papers.matrix.scores import Cell
+from papers.matrix import aggregates, scores
+from papers.matrix.scores import MEASURES, Cell, above_guessing, accuracy_beyond, beyond, guessing
 from tests.papers.runs_matrix import run, runs
+
+in_count = MEASURES["reach_in_count"].value
 
 
 def lines(text: str) -> list[dict[str, str]]:
@@ -32,16 +34,16 @@ def lines(text: str) -> list[dict[str, str]]:
     ],
 )
 def test_reach_is_a_multiple_of_the_trained_length(made, multiple):
-    assert reach(made) == (multiple, 1) and MEASURES["reach"].value(made) == (multiple, 1)
+    assert MEASURES["reach"].value(made) == (multiple, 1)
 
 
 def test_reach_in_operands_is_a_multiple_of_the_most_trained():
-    assert reach_in_count(run("sums/rope", reach=5)) == (1, 1)
-    assert reach_in_count(run("sums/rope", in_count=4 / 3)) == (4 / 3, 1)
-    assert MEASURES["reach_in_count"].value(run("sums/rope", in_count=2)) == (2, 1)
-    assert reach_in_count(run("sums/rope", in_count=2, profile="smoke")) == (2, 1), "there of numbers of 2 digits"
-    with pytest.raises(Missing, match="copy/rope was tested on one count of operands"):
-        reach_in_count(run("copy/rope"))
+    assert in_count(run("sums/rope", reach=5)) == (1, 1)
+    assert in_count(run("sums/rope", in_count=4 / 3)) == (4 / 3, 1)
+    assert in_count(run("sums/rope", in_count=2)) == (2, 1)
+    assert in_count(run("sums/rope", in_count=2, profile="smoke")) == (2, 1), "there of numbers of 2 digits"
+    with pytest.raises(Missing, match="copy/rope was tested on one count"):
+        in_count(run("copy/rope"))
 
 
 def test_accuracy_beyond_is_the_mean_over_the_longer_lengths():
@@ -70,8 +72,8 @@ def test_one_bit_is_guessed_half_the_time_and_an_answer_is_worth_what_is_above(n
 def test_a_cell_is_refused_or_not_run():
     made = {"matrix/parity/hint": [], "matrix/copy/plain": []}
     assert scores.cells(made, ["matrix/parity/hint"]) == {
-        ("parity", "hint"): Cell("refused", np.nan, 0, False),
-        ("copy", "plain"): Cell("not run", np.nan, 0, False),
+        ("parity", "hint"): Cell("refused", math.nan, 0, False),
+        ("copy", "plain"): Cell("not run", math.nan, 0, False),
     }
 
 
@@ -89,8 +91,8 @@ def test_a_cell_has_the_median_and_the_span_of_its_seeds_and_says_that_one_was_r
     made = runs("copy/rope", (3, 1.5, 2)) | runs("copy/fire", (1, 1, 5))
     made["matrix/copy/rope"].append(run("copy/rope", 3, 1.5, budgets=4))
     assert scores.cells(made, ()) == {
-        ("copy", "rope"): Cell("tested", 1.75, 4, True, (1.5, 3), 1, np.nan),
-        ("copy", "fire"): Cell("tested", 1, 3, False, (1, 5), 1, np.nan),
+        ("copy", "rope"): Cell("tested", 1.75, 4, True, (1.5, 3), 1, math.nan),
+        ("copy", "fire"): Cell("tested", 1, 3, False, (1, 5), 1, math.nan),
     }
     made = {"matrix/sums/rope": [run("sums/rope", seed, 2, 1, most) for seed, most in enumerate((1, 2, 4 / 3))]}
     assert scores.cells(made, ()) == {("sums", "rope"): Cell("tested", 2, 3, False, (2, 2), 1, 4 / 3)}
@@ -128,18 +130,18 @@ OVER_TASKS = {
 
 
 def test_scores_of_a_trick_are_of_the_tasks_that_it_learned():
-    assert [*scores.learned_by(OVER_TASKS, "rope")] == ["copy", "reverse", "successor"]
-    found = scores.of_trick(OVER_TASKS, "rope", accuracy_beyond)
+    assert [*aggregates.learned_by(OVER_TASKS, "rope")] == ["copy", "reverse", "successor"]
+    found = aggregates.of_trick(OVER_TASKS, "rope", accuracy_beyond)
     assert found == pytest.approx(np.array([[0.1, 0.46, 0.64], [0.46, 0.82, 1], [1, 1, 1]]))
-    assert scores.of_trick(OVER_TASKS, "plain", accuracy_beyond) == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
-    assert scores.of_trick(OVER_TASKS, "abacus", accuracy_beyond).shape == (0, 0)
+    assert aggregates.of_trick(OVER_TASKS, "plain", accuracy_beyond) == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
+    assert aggregates.of_trick(OVER_TASKS, "abacus", accuracy_beyond).shape == (0, 0)
 
 
 def test_two_tricks_are_compared_on_the_tasks_and_seeds_of_both():
-    rope, plain = scores.compared(OVER_TASKS, "rope", "plain", accuracy_beyond)
+    rope, plain = aggregates.compared(OVER_TASKS, "rope", "plain", accuracy_beyond)
     assert rope == pytest.approx(np.array([[0.1, 0.46], [0.46, 0.82]]))
     assert plain == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
-    for some in scores.compared(OVER_TASKS, "abacus", "plain", accuracy_beyond):
+    for some in aggregates.compared(OVER_TASKS, "abacus", "plain", accuracy_beyond):
         assert some.shape == (0, 0)
 
 
@@ -171,5 +173,5 @@ def test_the_table_of_aggregates_has_the_middle_half_and_the_chance_to_beat_the_
 )
 def test_tokens_are_those_of_the_kept_training_however_long(name, once):
     """Steps, batch and tokens of a mean example, a number by its digits."""
-    assert budget.tokens(run(name)) == pytest.approx(once, rel=1e-9)
-    assert budget.tokens(run(name, budgets=4)) == pytest.approx(4 * once, rel=1e-9)
+    assert scores.tokens(run(name)) == pytest.approx(once, rel=1e-9)
+    assert scores.tokens(run(name, budgets=4)) == pytest.approx(4 * once, rel=1e-9)

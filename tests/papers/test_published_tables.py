@@ -2,10 +2,9 @@
 
 import pytest
 
-from lengen.metrics.measures import OfRun, trained_range
-from reproduce.comparison.measures import paper_measures
-from reproduce.comparison.regions import REGIONS, inside
-from reproduce.comparison.settings import settings
+from lengen.metrics.measures import OfRun
+from reproduce.comparison.measures import REGIONS, inside, paper_measures
+from reproduce.comparison.published import settings
 from reproduce.comparison.statements import statements
 from reproduce.comparison.values import values
 from reproduce.runs.catalogue import CATALOGUE
@@ -135,7 +134,7 @@ def test_every_statement_can_be_answered_at_one_profile_and_tests_its_region(pap
                 continue
             for name in part.names:
                 for profile in profiles - {"cpu"}:
-                    test, span = known[name].specs[profile].test, trained_range(known[name].specs[profile].data)
+                    test, span = known[name].specs[profile].test, known[name].specs[profile].data.trained
                     cells = [(n, m) for n in test.lengths for m in (test.counts or (1,))]
                     region = REGIONS[part.region]
                     assert inside(cells, span, region, part.lengths, part.counts), f"{one.id}: {part.words}: {name}"

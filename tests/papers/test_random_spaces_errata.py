@@ -12,7 +12,7 @@ from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.encodings.alibi import ALiBi
 from lengen.formats.vocab import PAD
-from lengen.metrics.measures import LEARNED, trained_range
+from lengen.metrics.measures import LEARNED
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.settings.changes import overlay
@@ -85,7 +85,7 @@ def test_no_position_of_25_digits_is_untrained_beside_spaces():
 
 def test_ten_to_twelve_digits_lie_within_the_padding_of_figure_4_5_and_fail():
     padded = SPECS["fig4.5/zero-pad"]
-    span, lengths = trained_range(padded.data), np.array(padded.test.lengths)
+    span, lengths = padded.data.trained, np.array(padded.test.lengths)
     inside = [int(n) for n in lengths if span.length < n < 13]
     assert inside == [10, 11, 12] and padded.data.format.pad_to == 13
     printed = [NUMBERS[f"fig4.5-accuracy-zero-pad-{place}"] for place in ("gap", "next", "11", "12")]

@@ -8,9 +8,8 @@ import pytest
 
 from lengen.settings.spec import change
 from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, answers, find, of_median
-from reproduce.comparison.distance import LENGTHS, SHORTER
 from reproduce.comparison.history import AS_NOW, OTHERWISE, UNKNOWN, digest, digest_of_claim, history, knew
-from reproduce.comparison.published import PublishedError
+from reproduce.comparison.published import LENGTHS, SHORTER, PublishedError
 from reproduce.comparison.statements import Part, parse
 from tests.reproduce.made import experiment, outside, run, spec, stored
 

@@ -3,10 +3,9 @@
 import pytest
 
 from lengen.metrics.measures import Missing
-from reproduce.comparison import lines
-from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
-from reproduce.comparison.measured import over_cells
-from reproduce.comparison.values import Value
+from reproduce.comparison import values
+from reproduce.comparison.published import LENGTHS, SETTING, SHORTER
+from reproduce.comparison.values import Value, over_cells
 from tests.counted import counted
 from tests.reproduce.made import MODES, experiment, run, scalars, spec, stored
 
@@ -94,10 +93,10 @@ def test_what_the_runs_did_not_test_is_missing():
 def line(monkeypatch):
     """Runs and what a value has of its own -> its line."""
 
-    def found(*runs, **changed) -> lines.Line:
-        monkeypatch.setattr(lines, "values", lambda paper: (value(**changed),))
-        monkeypatch.setattr(lines.CATALOGUE, "experiments", lambda paper: [LEFT, RIGHT])
-        (one,) = lines.lines("coupling", stored(*runs))
+    def found(*runs, **changed) -> values.Line:
+        monkeypatch.setattr(values, "values", lambda paper: (value(**changed),))
+        monkeypatch.setattr(values.CATALOGUE, "experiments", lambda paper: [LEFT, RIGHT])
+        (one,) = values.lines("coupling", stored(*runs))
         return one
 
     return found
@@ -137,7 +136,7 @@ def test_no_points_lie_between_a_value_and_a_bound_that_it_meets(line, relation,
 
 @pytest.mark.parametrize(("lengths", "beyond"), [((11,), True), ((9, 11), True), ((10,), False), ((), False)])
 def test_a_value_beyond_the_trained_range_has_a_cell_outside_it(lengths, beyond):
-    assert lines.Line(value(lengths=lengths, experiments=TRAINED)).beyond is beyond
+    assert values.Line(value(lengths=lengths, experiments=TRAINED)).beyond is beyond
 
 
 @pytest.mark.parametrize("relation", [">=", "<=", "="])
@@ -162,7 +161,7 @@ def test_a_share_is_in_percent_and_no_other_unit_is(line):
     assert (bare.ours, bare.seeds, bare.compared) == (0.06, (0.02, 0.06, 0.25), False)
 
 
-def shown(one: lines.Line):
+def shown(one: values.Line):
     return one.ours, one.seeds, one.distance, one.profile, one.trained
 
 

@@ -10,7 +10,8 @@ import pytest
 from lengen.settings.spec import Spec
 from papers.matrix.experiments import HOURS
 from reproduce.cli import main
-from reproduce.comparison.recorded import WORDS, recorded
+from reproduce.comparison.compare import recorded
+from reproduce.comparison.statements import WORDS
 from reproduce.output import listing
 from reproduce.output.kernels import different_kernels
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of

@@ -17,8 +17,7 @@ from lengen.metrics.measures import Measure, Missing, OfRun, Scored
 from lengen.results.records import Counts, Grid, KeyCount
 from lengen.settings.changes import overlay
 from papers.coupling.measures import keys_growth
-from reproduce.comparison.measured import pooled
-from reproduce.comparison.measures import FAMILIES
+from reproduce.comparison.measures import FAMILIES, pooled
 from tests.reproduce.made import EVERY, MODES, N, experiment, keys, run, scalars, spec
 
 A = experiment("p/f/a")

@@ -10,10 +10,9 @@ import pytest
 
 from lengen import Consecutive, Counting, NextLarger, RandomSpaces
 from lengen.settings.changes import overlay
-from reproduce.comparison import lines, pages
-from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
-from reproduce.comparison.measured import reader
-from reproduce.comparison.values import values
+from reproduce.comparison import pages, values
+from reproduce.comparison.measures import reader
+from reproduce.comparison.published import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
 
@@ -22,8 +21,8 @@ REFERENCE = Reference(ROOT / "results")
 
 
 @pytest.fixture(scope="module")
-def found() -> list[lines.Line]:
-    return [line for paper in CATALOGUE.papers() for line in lines.lines(paper, reader(paper, [REFERENCE]))]
+def found() -> list[values.Line]:
+    return [line for paper in CATALOGUE.papers() for line in values.lines(paper, reader(paper, [REFERENCE]))]
 
 
 def test_a_measurement_stands_once(found):
@@ -43,22 +42,22 @@ def test_ours_stands_only_beside_what_was_trained_on_the_published_problem(found
 
 
 def test_points_are_ours_less_published(found):
-    for row in csv.DictReader(io.StringIO(lines.to_csv(found))):
+    for row in csv.DictReader(io.StringIO(values.to_csv(found))):
         if row["ours"]:
             assert float(row["points"]) == pytest.approx(float(row["ours"]) - float(row["published"]), abs=0.011)
             assert int(row["seeds"]) == len(row["each_seed"].split())
 
 
 def test_a_score_counts_both_edges():
-    value = dataclasses.replace(values("bias_calibration")[0], published=50.0)
-    made = [lines.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (45.0, 45.0 - 1e-6, 52.0, 55.0)]
-    assert lines.score([*made, lines.Line(value)]) == lines.Score(5, 4, 3, 1)
+    value = dataclasses.replace(values.values("bias_calibration")[0], published=50.0)
+    made = [values.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (45.0, 45.0 - 1e-6, 52.0, 55.0)]
+    assert values.score([*made, values.Line(value)]) == values.Score(5, 4, 3, 1)
 
 
 def test_a_printed_bound_is_met_on_its_side():
-    value = dataclasses.replace(values("bias_calibration")[0], published=90.0, relation=">=")
-    made = [lines.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (100.0, 89.0, 80.0)]
-    assert lines.score(made) == lines.Score(3, 3, 2, 2) and made[0].points == 10
+    value = dataclasses.replace(values.values("bias_calibration")[0], published=90.0, relation=">=")
+    made = [values.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (100.0, 89.0, 80.0)]
+    assert values.score(made) == values.Score(3, 3, 2, 2) and made[0].points == 10
 
 
 def run_of(spec, **changed):
@@ -135,6 +134,6 @@ def test_what_lacks_a_value_of_ours_is_counted_with_the_time_of_its_published_se
 def test_trained_as_published_and_not_tested_there_is_not_shorter_problems(found):
     at_50 = next(line for line in found if line.value.id == "table3-addition-cyclic-50")
     assert (at_50.ours, at_50.distance, at_50.trained) == (None, "", 5)
-    (row,) = csv.DictReader(io.StringIO(lines.to_csv([at_50])))
+    (row,) = csv.DictReader(io.StringIO(values.to_csv([at_50])))
     assert row["ours"] == row["points"] == row["seeds"] == "", "no seed was tested there"
     assert "| its lengths, not this one |" in pages.lacking_table([at_50])

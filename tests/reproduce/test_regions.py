@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengen import DataSpec, Linear, TwoOperandAddition
-from lengen.metrics.measures import LEARNED, Trained, trained, trained_range
-from reproduce.comparison.regions import REGIONS, inside
+from lengen.metrics.measures import LEARNED
+from lengen.settings.sections import Trained
+from reproduce.comparison.measures import REGIONS, inside
 from tests.reproduce.made import experiment, run, spec
 
 A = experiment("p/f/a")
@@ -21,7 +22,7 @@ def gapped(lengths, pad_to=0) -> DataSpec:
     return DataSpec(task=TwoOperandAddition(tuple(sorted(lengths))), format=Linear(pad_to=pad_to))
 
 
-GAPPED = Trained(9, 2, frozenset(SOME), gapped(SOME, 13))
+GAPPED = Trained(9, 2, frozenset(SOME))
 
 
 def holds(region, span, cell):
@@ -32,7 +33,7 @@ def holds(region, span, cell):
 def found(runs, region, lengths=None, counts=None):
     """Cells of a region that all runs tested."""
     tested = set.intersection(*({*one.grid.scores} for one in runs))
-    return {*inside(sorted(tested), trained(runs[0]), REGIONS[region], lengths, counts)}
+    return {*inside(sorted(tested), runs[0].trained, REGIONS[region], lengths, counts)}
 
 
 @pytest.mark.parametrize(
@@ -106,10 +107,10 @@ def test_a_length_is_trained_or_in_the_gap_or_longer(lengths, length):
 
 def test_the_trained_range_is_that_of_the_specification_of_the_run():
     made = msgspec.structs.replace(spec(), data=gapped({1, 2, 6}, 9))
-    span = trained(run(A, 1.0, made=made))
-    assert span == Trained(6, 2, frozenset({1, 2, 6})) and span.data.format.pad_to == 9
-    assert trained(run(A, 1.0, made=spec(length=5, count=2))) == Trained(5, 2)
-    assert trained_range(DataSpec(task=TwoOperandAddition(lengths=(1, 2)), format=Linear())).lengths == {1, 2}
+    span = run(A, 1.0, made=made).trained
+    assert span == Trained(6, 2, frozenset({1, 2, 6}))
+    assert run(A, 1.0, made=spec(length=5, count=2)).trained == Trained(5, 2)
+    assert DataSpec(task=TwoOperandAddition(lengths=(1, 2)), format=Linear()).trained.lengths == {1, 2}
 
 
 def test_next_keeps_the_shortest_tested_length_beyond_the_longest_trained():
@@ -121,7 +122,7 @@ def test_next_keeps_the_shortest_tested_length_beyond_the_longest_trained():
 
 
 CELLS = [(n, m) for n in range(1, 41) for m in range(1, 9)]
-SPANS = (Trained(6, 1), Trained(6, 3), Trained(9, 2, frozenset(SOME), gapped(SOME, 13)))
+SPANS = (Trained(6, 1), Trained(6, 3), Trained(9, 2, frozenset(SOME)))
 MEANT = {
     "all": "ffc264a3",
     "in_range": "61909199",

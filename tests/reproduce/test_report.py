@@ -18,8 +18,7 @@ import pytest
 
 from lengen.results.records import Counts, Grid
 from reproduce.comparison.compare import compare
-from reproduce.comparison.recorded import WORDS
-from reproduce.comparison.statements import statements
+from reproduce.comparison.statements import WORDS, statements
 from reproduce.output import figures
 from reproduce.output.site import experiment_lines, pages
 from reproduce.output.site.figure_cards import Drawn, figure_card

@@ -5,7 +5,7 @@ import pytest
 
 from reproduce.cli import main
 from reproduce.comparison.compare import compare
-from reproduce.comparison.recorded import MET
+from reproduce.comparison.values import MET
 from reproduce.output import description, terminal
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import stores

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from lengen.metrics.learned import at_edge, most_have_learned, shares
-from lengen.metrics.measures import exact_at_longest, trained
+from lengen.metrics.measures import at_edge, exact_at_longest, most_have_learned, shares
 from lengen.paper.experiment import PROFILES, Experiment
 from lengen.results.records import Run
 from reproduce.output.site.statement_cards import run_page
@@ -62,7 +61,7 @@ def _line(experiment: Experiment, made: Mapping[tuple[str, str], Sequence[Run]],
     store, profile = max(held, key=lambda key: (key[0] == "reference", PROFILES.index(key[1])))
     some = held[store, profile]
     inside, outside = zip(*map(shares, some), strict=True)
-    longest = [exact_at_longest(run.grid, trained(run)) for run in some]
+    longest = [exact_at_longest(run.grid, run.trained) for run in some]
     seeds = f"{len(some)} seed{'s' * (len(some) > 1)}"
     return Line(
         experiment.figure,

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from lengen.part import SettingError, build
 from lengen.results.records import Run
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.numbers import number, probability
 from reproduce.comparison.pages import command, mark
-from reproduce.comparison.recorded import WORDS
+from reproduce.comparison.statements import WORDS
+from reproduce.comparison.values import number, probability
 from reproduce.output import figures, overview
 from reproduce.output.description import fields
 from reproduce.output.site.experiment_lines import lines

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lengen.metrics import METRICS
-from lengen.metrics.learned import has_learned
-from lengen.metrics.measures import trained
+from lengen.metrics.measures import has_learned
 from lengen.results.records import Counts, Run, in_steps
 
 MOST_POINTS, FEWEST_POINTS = 60, 20
@@ -27,7 +26,7 @@ def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str,
     """
     right, among = (METRICS[metric].numerator, METRICS[metric].denominator) if metric in METRICS else (metric, "n")
     cells = sorted({cell for run in runs for cell in run.grid.scores})
-    span = trained(runs[0])
+    span = runs[0].trained
     scored = [modes for run in runs for modes in run.grid.scores.values()]
     modes = sorted({mode for some in scored for mode, found in some.items() if right in found})
     found: dict[str, object] = {

@@ -1,20 +1,22 @@
-"""A training whose model a later one of the same run reads: made once, in a folder of its own, reported as one run.
+"""A model that gets a bias calibrated from another one: two trainings that are reported as one run.
 
-A killed run goes on in whichever training it was.
+The first one is made once, in a folder of its own. A killed run goes on in whichever training it was.
 """
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lightning.pytorch.loggers.logger import Logger
+from torch import Tensor
 
 from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.clock import added
 from lengen.callbacks.extra_loggers import Prefixed
 from lengen.callbacks.metrics_logger import write_metrics
+from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.results.progress import Progress
 from lengen.results.whole_files import write_whole
@@ -27,7 +29,7 @@ FIRST = "interpolation"
 """Folder of the first of two trainings, and prefix of its rows in metrics.csv: its model does not extrapolate yet."""
 INFO = "info.json"
 """Result of a finished training, in its folder."""
-Found = TypeVar("Found")
+Bias = TypeVar("Bias")
 
 
 class OneRun:
@@ -47,31 +49,51 @@ class OneRun:
             self.report(progress)
 
 
-def execute_both(
-    trainings: tuple[Spec, Spec],
+class Records(NamedTuple):
+    """Records of a calibration, beside the scores of the second model."""
+
+    scalars: dict[str, float]
+    notes: list[str]
+    arrays: dict[str, Tensor]
+
+
+def execute(
+    trainings: Sequence[Spec],
     seed: int,
     folder: Path,
     report: Callable[[Progress], None],
-    read: Callable[[Transformer], Found],
-    give: Callable[[Transformer, Found], None],
-    loggers: Sequence[Logger] = (),
-) -> tuple[run.Outcome, dict[str, Any], Found]:
-    """Make both trainings as one run: what is read off the first model is given to the second before it is trained.
+    loggers: Sequence[Logger],
+    calibrate: Callable[[Transformer, TaskData], Bias],
+    give: Callable[[Transformer, Bias], None],
+    record: Callable[[Bias, dict[str, Any], dict[str, Any]], Records],
+) -> run.Outcome:
+    """Make both trainings as one run, whose seconds of training are those of both.
 
-    Returns the second one's outcome, whose seconds of training are those of both, what is known of the first, and what
-    was read.
+    Called again after a kill it goes on.
+
+    Args:
+        trainings: The specifications of the first and of the second.
+        calibrate: Of the first model and its problems, the bias.
+        give: Gives the bias to the second model before it is trained.
+        record: Of the bias, and of what is known of the first and of the second training, the records.
     """
     first, second = trainings
-    told = OneRun(report, first.train.steps + second.train.steps)
-    began = train_before(first, seed, folder / FIRST, told, loggers)
-    found = read(load(first, folder / FIRST / run.WEIGHTS))
-    told.before = first.train.steps
-    outcome = run.execute(second, seed, folder, told, lambda model: give(model, found), loggers)
+    progress = OneRun(report, first.train.steps + second.train.steps)
+    began = train_before(first, seed, folder / FIRST, progress, loggers)
+    bias = calibrate(load(first, folder / FIRST / run.WEIGHTS), TaskData(first, seed))
+    progress.before = first.train.steps
+    outcome = run.execute(second, seed, folder, progress, lambda model: give(model, bias), loggers)
     append_metrics(folder, FIRST)
-    both = round(began["seconds_training"] + outcome.info["seconds_training"], 1)
-    devices = added(began.get("steps_on", {}), outcome.info["steps_on"])
-    info = {"seconds_training": both, "steps_on": devices, "kernels_of": of_parts(folder)}
-    return replace(outcome, info=outcome.info | info), began, found
+    records = record(bias, began, outcome.info)
+    info = outcome.info | {
+        "seconds_training": round(began["seconds_training"] + outcome.info["seconds_training"], 1),
+        "steps_on": added(began.get("steps_on", {}), outcome.info["steps_on"]),
+        "kernels_of": of_parts(folder),
+        "scalars": outcome.info["scalars"] | records.scalars,
+        "notes": [*outcome.info.get("notes", []), *records.notes],
+    }
+    arrays = {name: array.float().numpy() for name, array in records.arrays.items()}
+    return replace(outcome, info=info, arrays=outcome.arrays | arrays)
 
 
 def train_before(
