@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from reproduce.commands import user_file
 from reproduce.commands.problem import Model, find, without_runs
-from reproduce.output.terminal import width
+from reproduce.pages.terminal import width
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 

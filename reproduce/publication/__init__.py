@@ -17,10 +17,10 @@ numbers stand between marks alone, so they are never older than the runs.
 
 from pathlib import Path
 
-from reproduce.comparison import lines, pages
-from reproduce.output import overview
-from reproduce.publication import badges, blocks, cards, crate, datapackage
-from reproduce.publication.facts import gather
+from reproduce.comparison import lines
+from reproduce.pages import comparison, overview, readme
+from reproduce.pages.facts import gather
+from reproduce.publication import badges, cards, crate, datapackage
 from reproduce.store.atomic_files import update
 
 
@@ -31,10 +31,10 @@ def files(repository: Path) -> dict[Path, str]:
     compared = facts.compared.values()
     found = {
         results / "published.csv": lines.to_csv(line for one in compared for line in one.lines),
-        results / "statements.csv": pages.statements_csv(compared),
+        results / "statements.csv": comparison.statements_csv(compared),
     }
     found |= {results / "badges" / name: text for name, text in badges.badges(facts).items()}
-    found |= {page: blocks.filled(page.read_text(encoding="utf-8"), facts) for page in blocks.pages(repository)}
+    found |= {page: readme.filled(page.read_text(encoding="utf-8"), facts) for page in readme.pages(repository)}
     found[results / overview.FILE] = overview.picture(overview.shown(facts.compared))
     found |= cards.cards(facts)
     found |= {results / "schemas" / name: text for name, text in datapackage.schemas().items()}

@@ -4,7 +4,7 @@ from html import escape
 
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
-from reproduce.publication.facts import Facts
+from reproduce.pages.facts import Facts
 
 HEIGHT, EDGE, LETTER = 20, 6, 6.6
 """Pixels: of a badge, left and right of its text, of a letter on average."""

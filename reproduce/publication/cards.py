@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
-from reproduce.markdown import table
-from reproduce.output.description import fields
-from reproduce.publication.facts import Facts
+from reproduce.pages.facts import Facts
+from reproduce.pages.listing import fields
+from reproduce.pages.markdown import table
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE

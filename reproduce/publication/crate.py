@@ -8,8 +8,8 @@ import datetime
 from collections.abc import Iterable, Mapping, Sequence
 
 from lengen.results.records import Run
+from reproduce.pages.facts import Facts
 from reproduce.publication.datapackage import with_lines
-from reproduce.publication.facts import Facts
 from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from reproduce.publication.facts import Facts
+from reproduce.pages.facts import Facts
 
 Field = tuple[str, str, str]
 """Name, type, meaning."""

@@ -1,4 +1,4 @@
-"""A comparison as Markdown and as tables for programs: one screen for each paper, details folded below.
+"""comparison.md, one screen for each paper with details folded below, and statements.csv.
 
 Comparisons enter, text leaves.
 """
@@ -13,7 +13,8 @@ from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line, hard, score
 from reproduce.comparison.numbers import number, probability
 from reproduce.comparison.recorded import MET
-from reproduce.markdown import table
+from reproduce.pages import text
+from reproduce.pages.markdown import folded, table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
 from reproduce.store.atomic_files import update
@@ -26,7 +27,6 @@ COLUMNS = (
 """Columns of statements.csv."""
 DETAILS = ("comparison", "outcome", "measured", "p", "seeds left out")
 """Columns of the comparisons that statements rest on."""
-DAGGER = "†"
 RULES = """\
 **Published beside ours.** A published value stands beside ours only if the specification of our runs has the
 published problems: the same trained range, the same text, tested at the same lengths and counts, or at some of them
@@ -67,18 +67,18 @@ def page(found: Comparison) -> str:
     title = CATALOGUE.paper(found.paper).title
     parts = [f"# {title}: published and measured", score_of(found)]
     if found.answers:
-        reasons = [f"- *{one.statement.id}*, {one.word}: {one.reason}." for one in found.answers if one.reason]
+        reasons = [f"- *{one.statement.id}*, {one.word}: {why}." for one in found.answers if (why := text.reason(one))]
         parts += ["## Main statements", statements_table(found.answers), "\n".join(reasons)]
     if found.beside:
-        text = f"{_scores(found.beside)}\n\n{values_table(found.beside)}"
-        parts += [_folded(f"Published beside ours: {len(found.beside)} values", text)]
+        values = f"{_scores(found.beside)}\n\n{values_table(found.beside)}"
+        parts += [folded(f"Published beside ours: {len(found.beside)} values", values)]
     if found.answers:
-        parts += [_folded("Comparisons that each statement rests on", _details(found.answers))]
+        parts += [folded("Comparisons that each statement rests on", _details(found.answers))]
     if found.details:
         parts += [table(DETAILS, (_detail(one, "") for one in found.details))]
-    parts += [lacking_table(found.lines), _settings(found), _folded("How answers are given", RULES)]
+    parts += [lacking_table(found.lines), _settings(found), folded("How answers are given", RULES)]
     if deviations := CATALOGUE.deviations(found.paper):
-        parts.append(_folded("Deviations", "\n".join(f"- **{name}** {text}" for name, text in deviations.items())))
+        parts.append(folded("Deviations", "\n".join(f"- **{name}** {words}" for name, words in deviations.items())))
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
@@ -95,14 +95,9 @@ def statements_table(answers: Sequence[Answer]) -> str:
     """Return the statements with their answers."""
     return table(
         ["statement", "answer", "distance", "measured"],
-        ([f"{answer.statement.words}{mark(answer)}", f"**{answer.word}**", answer.distance, answer.numbers]
+        ([f"{answer.statement.words}{text.mark(answer)}", f"**{answer.word}**", answer.distance, text.evidence(answer)]
          for answer in answers),
     )  # fmt: skip
-
-
-def mark(answer: Answer) -> str:
-    """Return a dagger for a statement that is younger than its runs."""
-    return f" {DAGGER}" if answer.younger else ""
 
 
 def _scores(found: Sequence[Line]) -> str:
@@ -146,7 +141,8 @@ def _detail(finding: Finding, kind: str) -> list[str]:
         for side in sides
         if side.hollow
     ]
-    return [f"{kind}{finding.part.words}", finding.outcome, finding.numbers, probability(finding.p), ", ".join(hollow)]
+    words, numbers = f"{kind}{finding.part.words}", text.measured(finding)
+    return [words, text.outcome(finding), numbers, probability(finding.p), ", ".join(hollow)]
 
 
 def lacking_table(found: Sequence[Line]) -> str:
@@ -164,7 +160,7 @@ def lacking_table(found: Sequence[Line]) -> str:
     head = ["place", "experiment", "values", "run here", "published setting, one training each on one GPU"]
     title = f"{sum(map(len, groups.values()))} published measurements have no value of ours beside them"
     note = "Times are estimates, at most so long where training ends by itself. results/published.csv lists the values."
-    return _folded(title, f"{table(head, rows)}\n\n{note}")
+    return folded(title, f"{table(head, rows)}\n\n{note}")
 
 
 def _instead(line: Line) -> str:
@@ -186,12 +182,12 @@ def _settings(found: Comparison) -> str:
     if not found.settings:
         return ""
     equal = f"{len(found.settings) - len(wrong)} of {len(found.settings)}"
-    text = f"{equal} published hyper-parameters are equal in the paper profile."
+    sentence = f"{equal} published hyper-parameters are equal in the paper profile."
     if not wrong:
-        return text
+        return sentence
     head = ["id", "place", "published", "ours", "deviations"]
     rows = [[s.id, s.place, s.published, _of_experiments(s.unequal), " ".join(s.deviations)] for s in wrong]
-    return f"{text}\n\n{table(head, rows)}"
+    return f"{sentence}\n\n{table(head, rows)}"
 
 
 def _of_experiments(unequal: Mapping[str, object]) -> str:
@@ -208,10 +204,6 @@ def _of_experiments(unequal: Mapping[str, object]) -> str:
     )
 
 
-def _folded(title: str, text: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{text.strip()}\n\n</details>"
-
-
 def statements_csv(found: Iterable[Comparison]) -> str:
     """Return the statements of several papers as comma-separated values, under ids that stay: ``paper/statement``."""
     return to_table(COLUMNS, (row for one in found for row in _rows(one)))
@@ -225,7 +217,7 @@ def _rows(found: Comparison) -> Iterable[list[object]]:
         problems = min((finding.problems for finding in answer.findings if finding.problems), default=0)
         yield [
             f"{found.paper}/{statement.id}", found.paper, paper.arxiv, paper.openreview, statement.place,
-            statement.words, answer.word, answer.reason, answer.distance, answer.numbers, probability(p),
+            statement.words, answer.word, text.reason(answer), answer.distance, text.evidence(answer), probability(p),
             answer.seeds or "", problems or "", str(answer.younger).lower(), command(answer),
         ]  # fmt: skip
 

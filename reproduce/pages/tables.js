@@ -1,5 +1,5 @@
 // Wide and long tables: a click on a head sorts, a field above keeps the rows that contain its text.
-document.addEventListener("DOMContentLoaded", () => {
+(() => {
   const value = row => row.textContent.trim();
   const number = text => parseFloat(text.replace(/,/g, ""));
   for (const table of document.querySelectorAll(".md-typeset table:not([class])")) {
@@ -25,7 +25,7 @@ document.addEventListener("DOMContentLoaded", () => {
     field.style = "border: 1px solid; border-radius: 3px; padding: .2rem .5rem; margin: .4rem 0; font: inherit";
     field.setAttribute("aria-label", "show the rows that contain this text");
     field.addEventListener("input", () => rows.forEach(row => { row.hidden = !value(row).toLowerCase().includes(field.value.toLowerCase()); }));
-    const place = table.closest(".md-typeset__scrollwrap") || table;
+    const place = table.closest(".md-typeset__scrollwrap, .wide") || table;
     place.before(field);
   }
-});
+})();
