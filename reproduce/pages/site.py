@@ -103,9 +103,7 @@ def write(
     return site / "index.html"
 
 
-def gather(
-    paper: str, stores: Sequence[Store], compared: Mapping[str, Comparison], root: Path, tell: Tell
-) -> Held:
+def gather(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparison], root: Path, tell: Tell) -> Held:
     """Read the runs of a paper and draw its pictures; a committed picture is shown as it is."""
     sheets: dict[str, list[tuple[str, figures.Sheet]]] = {}
     for store in stores:
@@ -233,9 +231,7 @@ ATTENTION = (
 )
 
 
-def _pictures(
-    figure: Figure, sheets: Sequence[tuple[str, figures.Sheet]], found: Comparison, place: Path
-) -> list[str]:
+def _pictures(figure: Figure, sheets: Sequence[tuple[str, figures.Sheet]], found: Comparison, place: Path) -> list[str]:
     (store, first), *others = sheets
     links = [Path(os.path.relpath(sheet.file("svg"), place)).as_posix() for _, sheet in sheets]
     parts = [gallery.section(first.file("svg"), links[0], figure, found, "#"), _size(store, first)]
