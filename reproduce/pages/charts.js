@@ -329,7 +329,7 @@ function look(place, stored, said) {
   refresh(true);
   return refresh;
 }
-const maps = data("attention");
+const maps = data("attention-maps");
 if (maps) {
   const viewer = document.getElementById("attention-viewer"), view = make("div");
   let refresh;

@@ -219,7 +219,7 @@ def sections(mine: Mapping[str, Sequence[Run]]) -> list[str]:
     looked = [(run, maps) for runs in mine.values() for run in runs if (maps := records.attention(run)) is not None]
     if looked:
         named = {f"{short(run.experiment)}, {run.profile}, seed {run.seed}, {run.store}": maps for run, maps in looked}
-        parts += ["## Attention", ATTENTION, '<div id="attention-viewer"></div>', _data("attention", named)]
+        parts += ["## Attention", ATTENTION, '<div id="attention-viewer"></div>', _data("attention-maps", named)]
     if mine:
         parts += ["## Runs", table(RUNS_HEAD, [_run(run) for runs in mine.values() for run in runs])]
     return parts
