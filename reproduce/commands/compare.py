@@ -53,7 +53,7 @@ def compare_command(options: argparse.Namespace) -> int:
         if options.format == "md":
             print(comparison.page(told), end="")
             continue
-        terminal.show(CATALOGUE.paper(paper).title, "", *terminal.whole(reference, yours, options.all))
+        terminal.show(CATALOGUE.paper(paper).title, "", *comparison.whole(reference, yours, options.all))
         if written:
             print(f"quotes and reasons: {readable(written[-1 if told is yours else 0])}")
     if for_programs:

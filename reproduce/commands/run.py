@@ -167,7 +167,7 @@ def conclude(papers: Sequence[str]) -> None:
         drawn = figures.draw(paper, stores()[1], tell=counter(f"figures of {paper} drawn", sys.stderr))
         (published, yours), written = comparison.save(paper, stores())
         values = bool(yours.score.compared)
-        terminal.show(CATALOGUE.paper(paper).title, "", *terminal.whole(published, yours, values), "")
+        terminal.show(CATALOGUE.paper(paper).title, "", *comparison.whole(published, yours, values), "")
         for folder in dict.fromkeys(path.parent for path in drawn):
             print(f"figures  {readable(folder)}")
         print(f"compared {readable(written[-1])}")

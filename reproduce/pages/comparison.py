@@ -1,10 +1,12 @@
-"""comparison.md, one screen for each paper with details folded below, and statements.csv.
+"""A comparison: as comparison.md, one screen a paper with details folded below, as statements.csv, on a terminal.
 
 Comparisons enter, text leaves.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lengen.metrics.measures import short
 from lengen.results.records import to_table
@@ -12,13 +14,19 @@ from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.lines import Line, hard, score
 from reproduce.comparison.numbers import number, probability
-from reproduce.comparison.recorded import MET
-from reproduce.pages import text
+from reproduce.comparison.recorded import MET, WORDS
+from reproduce.pages import terminal, text
+from reproduce.pages.looks import LOOKS
 from reproduce.pages.markdown import folded, table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
 from reproduce.store.atomic_files import update
 from reproduce.store.store import Store
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
 COLUMNS = (
     "statement", "paper", "arxiv", "openreview", "place", "words", "answer", "reason", "distance", "numbers", "p",
@@ -245,3 +253,106 @@ def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Pa
         paths.append(store.path / paper / "comparison.md")
         update(paths[-1], page(mine))
     return found, paths
+
+
+# ------------------------------------------------------------------ on a terminal
+
+
+NOTE = f"{text.DAGGER} written or reworded after some of its runs."
+
+
+MANY = 24
+"""Values of which only those apart are printed."""
+
+
+def whole(reference: Comparison, yours: Comparison | None, every: bool = False) -> "list[RenderableType]":
+    """Return the score, the values beside ours and the statements of one paper.
+
+    Of many values those are left out that are met, by stored and by local runs, unless ``every`` one is asked for.
+    """
+    from rich.text import Text
+
+    shown = reference.beside or (yours.beside if yours else [])
+    missed = {line.value.id for line in (*reference.beside, *(yours.beside if yours else ())) if line.apart > MET}
+    apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
+    parts: list[RenderableType] = [score_in_words(reference, yours, len(apart) < len(shown))]
+    if shown:
+        parts += [Text(), _values(apart, yours)]
+    for answer in reference.answers:
+        parts += [Text(), *_shown_answer(answer, "")]
+        other = next((one for one in yours.answers if one.statement.id == answer.statement.id), None) if yours else None
+        if other is not None and other.distance:
+            parts += _shown_answer(other, "yours: ")
+    for detail in reference.details:
+        parts += [Text(), *_shown_detail(detail)]
+    if not reference.answers and not reference.lines and not reference.details:
+        parts.append(Text("Nothing is compared there."))
+    return [*parts, Text(NOTE, "dim")] if any(answer.younger for answer in reference.answers) else parts
+
+
+def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> "Text":
+    """Return how many published values are met and how many statements have which answer."""
+    from rich.text import Text
+
+    found = (
+        Text(f"{reference.score}", "bold") if reference.score.compared else Text("no published value beside ours yet")
+    )
+    if yours is not None and yours.score.compared:
+        found.append(f"; yours: {yours.score}")
+    if left_out:
+        found.append("; --all prints them")
+    if reference.answers:
+        found.append("\n").append(answers_in_words(reference.counts))
+        found.append(f" of {len(reference.answers)} statement{'s' * (len(reference.answers) != 1)}")
+    return found
+
+
+def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
+    """Return a line for each value: published, ours, points apart and every seed; with yours if there are any."""
+    from rich.text import Text
+
+    mine = {line.value.id: line for line in (yours.beside if yours else ())}
+    heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
+    found = terminal.table("experiment", *((head, "right") for head in heads), "every seed")
+    found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
+    for line in shown:
+        cells = [line.name, line.value.at, line.value.printed, number(line.ours)]
+        if mine:
+            cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
+        cells += [number(line.gap), " ".join(f"{seed:.3g}" for seed in line.seeds)]
+        style = "yellow" if line.apart > MET else ""
+        found.add_row(*(Text(cell, style) for cell in cells))
+    return found
+
+
+def _shown_answer(answer: Answer, whose: str) -> "list[RenderableType]":
+    from rich.padding import Padding
+    from rich.text import Text
+
+    words = Text(whose).append(answer.word, LOOKS[answer.word].colour)
+    if not whose:
+        words.append(f"  {answer.statement.words}{text.mark(answer)}")
+    below = "; ".join(filter(None, (text.sentence(answer), "" if whose else f"id {answer.statement.id}")))
+    return [words, Padding(Text(below, "dim"), (0, 0, 0, 2))] if below else [words]
+
+
+def _shown_detail(found: Finding) -> "list[RenderableType]":
+    """Return what a detail compares and its outcome, of a statement that rests on other experiments."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    below = Padding(Text(text.sentence_of_detail(found), "dim"), (0, 0, 0, 2))
+    return [Text(f"detail: {found.part.words}"), below]
+
+
+def answers_in_words(counts: Counter[str]) -> "Text":
+    """Return how many statements have which answer; what none has is left out.
+
+    >>> from reproduce.pages.terminal import NO_BREAK
+    >>> answers_in_words(Counter({"holds": 1, "cannot tell": 3})).plain.replace(NO_BREAK, " ")
+    '1 holds, 3 cannot tell'
+    """
+    from rich.text import Text
+
+    answers = ((f"{counts[word]} {word}", LOOKS[word].colour) for word in WORDS if counts[word])
+    return Text(", ").join(Text(terminal.unbroken(words), colour) for words, colour in answers)

@@ -14,8 +14,8 @@ from lengen.paper.paper import Paper
 from lengen.results.records import Run
 from reproduce.comparison.distance import CHECKED
 from reproduce.comparison.recorded import WORDS, Recorded
+from reproduce.pages.looks import LOOKS
 from reproduce.pages.terminal import breakable, entry, table
-from reproduce.pages.text import LOOKS
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.estimate import cost, in_words, makespan
 from reproduce.store.store import Store

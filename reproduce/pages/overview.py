@@ -15,6 +15,7 @@ from reproduce.comparison.distance import SHORTER
 from reproduce.comparison.published import load
 from reproduce.comparison.recorded import HOLDS, MET, WORDS
 from reproduce.pages import text
+from reproduce.pages.looks import LOOKS
 from reproduce.runs.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ FILE = "overview.svg"
 WIDTH, HEIGHT = 6.75, 3.5
 EASIER = f"holds, {SHORTER}"
 SQUARES: Mapping[str, tuple[str, str]] = {
-    HOLDS: (text.LOOKS[HOLDS].fill, text.LOOKS[HOLDS].sign),
-    EASIER: ("#b9dcef", f"({text.LOOKS[HOLDS].sign})"),
-    **{word: (text.LOOKS[word].fill, text.LOOKS[word].sign) for word in WORDS if word != HOLDS},
+    HOLDS: (LOOKS[HOLDS].fill, LOOKS[HOLDS].sign),
+    EASIER: ("#b9dcef", f"({LOOKS[HOLDS].sign})"),
+    **{word: (LOOKS[word].fill, LOOKS[word].sign) for word in WORDS if word != HOLDS},
 }
 """Answer -> colour and sign of its square."""
 LETTERS = 12

@@ -22,7 +22,7 @@ from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import PROFILES, SHORTER
 from reproduce.comparison.lines import hard
 from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE, WORDS
-from reproduce.pages import gallery, overview, report, text
+from reproduce.pages import gallery, looks, overview, report, text
 from reproduce.pages.comparison import RULES, score_of, statements_table
 from reproduce.pages.facts import Facts
 from reproduce.pages.markdown import table
@@ -114,7 +114,7 @@ def sentence(found: Sequence[Comparison]) -> str:
             (counts[HOLDS] - easier, "hold there"),
             (easier, f"hold on {SHORTER}"),
             (counts[REPAIRED], "once a proof is repaired"),
-            (counts[FAILS], text.plural(FAILS, counts[FAILS])),
+            (counts[FAILS], looks.plural(FAILS, counts[FAILS])),
         )
         if count
     ]
@@ -184,7 +184,7 @@ def scores(found: Sequence[Comparison]) -> str:
     return table(
         ["paper", "published values within 5 points (within 2)", "main statements"],
         (
-            [f"{CATALOGUE.paper(one.paper).number} {one.paper.replace('_', ' ')}", met(one), text.counted(one.counts)]
+            [f"{CATALOGUE.paper(one.paper).number} {one.paper.replace('_', ' ')}", met(one), looks.counted(one.counts)]
             for one in found
         ),
     )

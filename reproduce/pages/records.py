@@ -23,7 +23,7 @@ MOST_POINTS, FEWEST_POINTS = 60, 20
 LEARNED_IT, NOT_LEARNED, NOT_RUN, REFUSED = "learned", "not learned", "not run", "refused"
 """States of the longest trained length of an experiment."""
 HEAD = (
-    "figure or task", "variant or trick", "exact match, trained", "longest trained", "", "beyond", "parameters",
+    "figure or task", "variant or trick", "exact match, trained", "longest trained", "state", "beyond", "parameters",
     "million tokens", "seconds by the clock", "runs",
 )  # fmt: skip
 """Columns of `experiments`."""

@@ -1,28 +1,19 @@
-"""Layout on a terminal: tables as wide as it is, a comparison, an encoded problem, the projections of a probe.
+"""Layout on a terminal: tables as wide as it is, an encoded problem, the projections of a probe; text leaves.
 
-Comparisons and plain values enter, text leaves. No torch, no matplotlib; rich is loaded where there is a table.
+No torch, no matplotlib; rich is loaded where there is a table.
 """
 
 import itertools
 import math
 import shutil
 import textwrap
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
-
-from reproduce.comparison.answers import Answer, Finding
-from reproduce.comparison.compare import Comparison
-from reproduce.comparison.lines import Line
-from reproduce.comparison.numbers import number
-from reproduce.comparison.recorded import MET, WORDS
-from reproduce.pages import text
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console, RenderableType
     from rich.table import Column, Table
-    from rich.text import Text
 
 NO_BREAK = "\ue000"
 """Stands for a space at which no line may end, until it is printed: rich breaks lines at every kind of space."""
@@ -166,103 +157,3 @@ def aligned(encoded: Mapping[str, Any], most: int | None = None) -> str:
         )
         for block in blocks
     )
-
-
-NOTE = f"{text.DAGGER} written or reworded after some of its runs."
-
-
-MANY = 24
-"""Values of which only those apart are printed."""
-
-
-def whole(reference: Comparison, yours: Comparison | None, every: bool = False) -> "list[RenderableType]":
-    """Return the score, the values beside ours and the statements of one paper.
-
-    Of many values those are left out that are met, by stored and by local runs, unless ``every`` one is asked for.
-    """
-    from rich.text import Text
-
-    shown = reference.beside or (yours.beside if yours else [])
-    missed = {line.value.id for line in (*reference.beside, *(yours.beside if yours else ())) if line.apart > MET}
-    apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
-    parts: list[RenderableType] = [score(reference, yours, len(apart) < len(shown))]
-    if shown:
-        parts += [Text(), _values(apart, yours)]
-    for answer in reference.answers:
-        parts += [Text(), *_answer(answer, "")]
-        other = next((one for one in yours.answers if one.statement.id == answer.statement.id), None) if yours else None
-        if other is not None and other.distance:
-            parts += _answer(other, "yours: ")
-    for detail in reference.details:
-        parts += [Text(), *_detail(detail)]
-    if not reference.answers and not reference.lines and not reference.details:
-        parts.append(Text("Nothing is compared there."))
-    return [*parts, Text(NOTE, "dim")] if any(answer.younger for answer in reference.answers) else parts
-
-
-def score(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> "Text":
-    """Return how many published values are met and how many statements have which answer."""
-    from rich.text import Text
-
-    found = (
-        Text(f"{reference.score}", "bold") if reference.score.compared else Text("no published value beside ours yet")
-    )
-    if yours is not None and yours.score.compared:
-        found.append(f"; yours: {yours.score}")
-    if left_out:
-        found.append("; --all prints them")
-    if reference.answers:
-        found.append("\n").append(in_words(reference.counts))
-        found.append(f" of {len(reference.answers)} statement{'s' * (len(reference.answers) != 1)}")
-    return found
-
-
-def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
-    """Return a line for each value: published, ours, points apart and every seed; with yours if there are any."""
-    from rich.text import Text
-
-    mine = {line.value.id: line for line in (yours.beside if yours else ())}
-    heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
-    found = table("experiment", *((head, "right") for head in heads), "every seed")
-    found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
-    for line in shown:
-        cells = [line.name, line.value.at, line.value.printed, number(line.ours)]
-        if mine:
-            cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
-        cells += [number(line.gap), " ".join(f"{seed:.3g}" for seed in line.seeds)]
-        style = "yellow" if line.apart > MET else ""
-        found.add_row(*(Text(cell, style) for cell in cells))
-    return found
-
-
-def _answer(answer: Answer, whose: str) -> "list[RenderableType]":
-    from rich.padding import Padding
-    from rich.text import Text
-
-    words = Text(whose).append(answer.word, text.LOOKS[answer.word].colour)
-    if not whose:
-        words.append(f"  {answer.statement.words}{text.mark(answer)}")
-    below = "; ".join(filter(None, (text.sentence(answer), "" if whose else f"id {answer.statement.id}")))
-    return [words, Padding(Text(below, "dim"), (0, 0, 0, 2))] if below else [words]
-
-
-def _detail(found: Finding) -> "list[RenderableType]":
-    """Return what a detail compares and its outcome, of a statement that rests on other experiments."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    below = Padding(Text(text.sentence_of_detail(found), "dim"), (0, 0, 0, 2))
-    return [Text(f"detail: {found.part.words}"), below]
-
-
-def in_words(counts: Counter[str]) -> "Text":
-    """Return how many statements have which answer; what none has is left out.
-
-    >>> from reproduce.pages.terminal import NO_BREAK
-    >>> in_words(Counter({"holds": 1, "cannot tell": 3})).plain.replace(NO_BREAK, " ")
-    '1 holds, 3 cannot tell'
-    """
-    from rich.text import Text
-
-    answers = ((f"{counts[word]} {word}", text.LOOKS[word].colour) for word in WORDS if counts[word])
-    return Text(", ").join(Text(unbroken(words), colour) for words, colour in answers)

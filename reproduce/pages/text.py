@@ -1,10 +1,9 @@
 """The text of an answer: its word, why, what was measured; the same on every page, on the terminal and in tables.
 
-Answers and findings enter, words leave. How an answer looks stands here too, so that another vocabulary is a change of
-this file and of the words in `reproduce.comparison.recorded`.
+Answers and findings enter, words leave. The words of the answers themselves stand in `reproduce.comparison.recorded`,
+and how they look in `reproduce.pages.looks`.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,28 +11,9 @@ from lengen.metrics.measures import short
 from reproduce.comparison.answers import CEILING, FLOOR, Answer, Finding, Reason, Side
 from reproduce.comparison.distance import PROOF
 from reproduce.comparison.numbers import number
-from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
 from reproduce.comparison.statements import NOT_SEEN, Part
 
-
-class Look(NamedTuple):
-    """How an answer looks."""
-
-    plural: str
-    colour: str
-    """On a terminal."""
-    fill: str
-    """In a picture: colours that colour-blind eyes tell from one another."""
-    sign: str
-    """For those who see no colours."""
-
-
-LOOKS: Mapping[str, Look] = {
-    HOLDS: Look("hold", "green", "#7fb9dd", "✓"),
-    REPAIRED: Look("hold once repaired", "green", "#dfeef7", "✓*"),
-    FAILS: Look("do not hold", "red", "#f0a35e", "✗"),
-    UNSURE: Look(UNSURE, "yellow", "#e4e4e4", "?"),
-}
 DAGGER = "†"
 """Marks a statement that is younger than some of its runs."""
 COUNTS: Mapping[int, str] = dict(enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2))
@@ -42,19 +22,6 @@ LONGEST = 50
 """Letters of a reason that says which part it is about, where it is brief."""
 BRIEF = 20
 """Most letters of the words of a part, where they are brief."""
-
-
-# ------------------------------------------------------------------ counts of answers
-
-
-def plural(word: str, count: int) -> str:
-    """Return an answer as so many statements have it."""
-    return word if count == 1 else LOOKS[word].plural
-
-
-def counted(counts: Counter[str]) -> str:
-    """Return how many statements have each answer that any has."""
-    return ", ".join(f"{counts[word]} {plural(word, counts[word])}" for word in WORDS if counts[word])
 
 
 # ------------------------------------------------------------------ numbers
