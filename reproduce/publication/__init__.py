@@ -4,12 +4,12 @@ badges.
 The committed runs and their comparison enter; files leave, the same bytes from the same runs. In pages with prose
 numbers stand between marks alone, so they are never older than the runs.
 
-    README.md, papers/*/*.md, docs  prose by hand, facts between marks             blocks, front_page, report
+    README.md, papers/*/*.md, docs  prose by hand, facts between marks             pages.readme
     results/published.csv           every published measurement beside ours        comparison.lines
-    results/statements.csv          every main statement under a stable id         comparison.pages
+    results/statements.csv          every main statement under a stable id         pages.comparison
     results/datapackage.json        every CSV file and what its columns mean       datapackage
     results/schemas/*.json          the columns
-    results/overview.svg            main statements as squares, a table beside ours  overview
+    results/overview.svg            main statements as squares, a table beside ours  pages.overview
     results/badges/*.svg            answers in one line                           badges
     results/reference/**/README.md  a model card where weights are committed       cards
     ro-crate-metadata.json          which program made which results, and when     crate
