@@ -1,38 +1,49 @@
 """A hook of the documentation: links that leave docs/ lead to files of the repository, which become part of the site.
 
 So the same relative links work in a checkout and in the built site. Markdown becomes a page, anything else is copied;
-what a linked page links to follows. A link to a folder stays as it is. The report, if it has been built, becomes a part
-of the site and of its contents.
+what a linked page links to follows. A link to a folder stays as it is. The pages of the report, if they have been
+written, become a part of the site and of its contents.
 """
 
 import posixpath
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
-    from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = "repository"
 """Folder of the site for what lies outside of docs/."""
-REPORT = ROOT / "results" / "local" / "report"
-"""The report of `make report`."""
-HOME = '<a class="skip" href="#content">To the content</a>\n<nav><a href="../index.html">Documentation</a></nav>'
-"""Its first lines in the site, which lead back."""
+REPORT = "results/local/report"
+"""The folder of the pages of `make report`, which are ``report`` in the site."""
+ASSETS = ("tables.js", "charts.js", "charts.css")
+"""Files of reproduce/pages that its pages share with the site."""
 ONLINE = re.compile(r"\[!\[[^]]*\]\(\.\./\.\./[^)]*\)\]\([^)]*\)\n|\[site\]\(\.\./\.\./[^)]*\), or ")
 """What the front page shows of its repository's host: a badge, and a link to this site."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)#\s:]+)(?P<after>(?:#[^)]*)?\))")
 
 
+def on_config(config: "MkDocsConfig") -> "MkDocsConfig":
+    """Add the report to the contents."""
+    pages = sorted((ROOT / REPORT).glob("*.md"), key=lambda path: (path.stem != "index", path.stem))
+    if pages and config.nav:
+        config.nav.insert(1, {"Every statement with its runs": [f"report/{page.name}" for page in pages]})
+    return config
+
+
 def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
-    """Add what pages link to, and what those link to, until nothing is new."""
+    """Add the report, and what pages link to, and what those link to, until nothing is new."""
     from mkdocs.structure.files import File
 
+    for name in ASSETS:
+        files.append(File.generated(config, f"assets/{name}", abs_src_path=str(ROOT / "reproduce" / "pages" / name)))
+    for path in sorted((ROOT / REPORT).rglob("*.md")):
+        uri = in_site(path.relative_to(ROOT).as_posix())
+        files.append(File.generated(config, uri, abs_src_path=str(path)))
     todo = [file for file in files if file.is_documentation_page()]
     while todo:
         page = todo.pop()
@@ -47,26 +58,8 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 
 def on_page_markdown(markdown: str, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
     """Rewrite each link to a file of the repository to where that file is in the site."""
-    return rewritten(ONLINE.sub("", markdown), page.file.src_uri)
-
-
-def on_nav(nav: "Navigation", config: "MkDocsConfig", files: "Files") -> "Navigation":
-    """Add the report to the contents."""
-    from mkdocs.structure.nav import Link
-
-    if (REPORT / "index.html").is_file():
-        nav.items.insert(1, Link("Every statement with its runs", "report/index.html"))
-    return nav
-
-
-def on_post_build(config: "MkDocsConfig") -> None:
-    """Copy the report into the site; its index leads back to the documentation."""
-    if (REPORT / "index.html").is_file():
-        place = Path(config.site_dir) / "report"
-        shutil.copytree(REPORT, place, dirs_exist_ok=True)
-        index = place / "index.html"
-        text = index.read_text(encoding="utf-8").replace(HOME.partition("\n")[0], HOME, 1)
-        index.write_text(text, encoding="utf-8")
+    folded = markdown.replace("<details>", "<details markdown>")
+    return rewritten(ONLINE.sub("", folded), page.file.src_uri)
 
 
 def rewritten(markdown: str, uri: str) -> str:
@@ -95,9 +88,13 @@ def resolved(link: str, place: str) -> str:
 
 def in_repository(uri: str) -> str:
     """Path in the repository of a file of the site."""
+    if uri.startswith("report/"):
+        return uri.replace("report", REPORT, 1)
     return uri.removeprefix(f"{PLACE}/") if uri.startswith(f"{PLACE}/") else f"docs/{uri}"
 
 
 def in_site(target: str) -> str:
     """Path in the site of a file of the repository."""
+    if target.startswith(f"{REPORT}/"):
+        return target.replace(REPORT, "report", 1)
     return target.removeprefix("docs/") if target.startswith("docs/") else f"{PLACE}/{target}"

@@ -7,7 +7,7 @@ and a card with its results. `lengen.load` reads it; its position ids and format
 import copy
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -118,20 +118,44 @@ def _tokenizer(symbols: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def card(head: Mapping[str, object], text: str) -> str:
+    """Return a card in the form of Hugging Face: a head of YAML, in which JSON stands for what is nested, and Markdown.
+
+    >>> print(card({"license": "mit", "tags": ["a", "b"]}, "# name"))
+    ---
+    license: mit
+    tags:
+    - a
+    - b
+    ---
+    <BLANKLINE>
+    # name
+    """
+    lines: list[str] = []
+    for name, value in head.items():
+        if isinstance(value, list):
+            lines += [f"{name}:", *(f"- {item if isinstance(item, str) else json.dumps(item)}" for item in value)]
+        else:
+            lines.append(f"{name}: {value}")
+    return "\n".join(["---", *lines, "---", "", text])
+
+
 def _card(spec: Spec, name: str, grid: Grid | None) -> str:
-    """A model card, with the exact match of every length in its metadata."""
+    """Return a model card, with the exact match of every length in its metadata."""
     lengths = sorted({cell[0] for cell in grid.scores}) if grid is not None else []
     rates = {length: grid.accuracy(length) for length in lengths} if grid is not None else {}
     task = spec.data.task
     metrics = [{"type": "exact_match", "name": f"length {length}", "value": rate} for length, rate in rates.items()]
     result = {"task": {"type": "text-generation"}, "dataset": {"type": "lengen", "name": task.name}, "metrics": metrics}
-    index = f"model-index: {json.dumps([{'name': name, 'results': [result]}])}\n" if rates else ""  # JSON is YAML
+    tags = ["length-generalization", "arithmetic"]
+    head: dict[str, object] = {"license": "mit", "library_name": "lengen", "tags": tags}
+    head |= {"model-index": [{"name": name, "results": [result]}]} if rates else {}
     table = "".join(f"| {length} | {rate:.4f} |\n" for length, rate in rates.items())
-    return (
-        f"---\nlicense: mit\nlibrary_name: lengen\ntags: [length-generalization, arithmetic]\n{index}---\n\n"
+    text = (
         f"# {name}\n\nA transformer for `{task.name}`, trained on lengths up to {task.longest} with the suite `lengen`;"
         f" this folder was written by `reproduce export`."
         f"\n\n    import lengen\n    lengen.load('FOLDER').solve([...])\n\n"
         f"`config.json` holds its whole specification. Format and position ids are made by `lengen`, so it is no model "
         f"of `AutoModelForCausalLM`.\n"
-    ) + (f"\n| length | exact match |\n|---|---|\n{table}" if rates else "")
+    )
+    return card(head, text + (f"\n| length | exact match |\n|---|---|\n{table}" if rates else ""))

@@ -111,6 +111,8 @@ class Figure:
     """It draws the projections of one problem, so ``probe`` can draw it for any other."""
     seeds: Literal["median", "one", "each"] = "median"
     """Seeds that it shows, for the caption."""
+    png: bool = False
+    """Its committed picture has a PNG beside the SVG, for a page that shows that."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -135,11 +137,11 @@ GRID, CURVES, TABLE, TRAINING, ATTENTION = (
 
 def figure_of(
     name: str, title: str, how: str, *groups: Sequence[Experiment], caption: str = "", csv: str = "",
-    probes: bool = False, seeds: Literal["median", "one", "each"] = "median", **options: Any,
+    probes: bool = False, seeds: Literal["median", "one", "each"] = "median", png: bool = False, **options: Any,
 ) -> Figure:  # fmt: skip
     """Return the figure that draws these groups of experiments, in their order."""
     found = tuple(item for group in groups for item in group)
     return Figure(
         name=name, title=title, experiments=found, how=how, options=options, caption=caption, csv=csv, probes=probes,
-        seeds=seeds,
+        seeds=seeds, png=png,
     )  # fmt: skip

@@ -353,7 +353,8 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("table2", "Tempered softmax with successor hints", CURVES, TABLE2, csv=f"{OWN}:table_csv"),
     figure_of("appendix-b", "Position embeddings", CURVES, APPENDIX_B),
     figure_of("table3", "Adding one", CURVES, TABLE3, csv=f"{OWN}:table_csv"),
-    figure_of("thm5.1", "The construction beside trained models", CURVES, THM51[:2], TRAINED, measures=SHOWN, log=True),
+    figure_of("thm5.1", "The construction beside trained models", CURVES, THM51[:2], TRAINED, measures=SHOWN,
+              log=True, png=True),
     figure_of(
         "thm5.1-formats", "Numbers sorted, by bits", f"{OWN}:formats", THM51[3:],
         caption="Points: the longest tested input of which 99 % are sorted; of numbers 1 to 30 no more than 32 "

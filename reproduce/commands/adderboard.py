@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduce.commands.problem import Model, find, without_runs
-from reproduce.output.terminal import width
+from reproduce.pages.terminal import width
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.display import counter
 

@@ -11,12 +11,11 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from reproduce.comparison import pages, values
+from reproduce.comparison import values
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.history import AS_NOW, CODES, OTHERWISE, UNKNOWN, history
 from reproduce.comparison.statements import statements
-from reproduce.output import terminal
-from reproduce.output.comparison_table import whole
+from reproduce.pages import comparison, terminal
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import readable
 from reproduce.store.locations import stores, with_runs
@@ -40,7 +39,7 @@ def compare_command(options: argparse.Namespace) -> int:
     for_programs = options.format in ("csv", "json")
     tables: list[Comparison] = []
     for number, paper in enumerate(papers):
-        (reference, *local), written = pages.save(paper, with_runs(paper))
+        (reference, *local), written = comparison.save(paper, with_runs(paper))
         yours = local[0] if local else None
         if rest:
             items = [item for item in chosen if item.paper == paper]
@@ -52,9 +51,9 @@ def compare_command(options: argparse.Namespace) -> int:
             continue
         print("\n" * bool(number), end="")
         if options.format == "md":
-            print(pages.page(told), end="")
+            print(comparison.page(told), end="")
             continue
-        terminal.show(CATALOGUE.paper(paper).title, "", *whole(reference, yours, options.all))
+        terminal.show(CATALOGUE.paper(paper).title, "", *comparison.whole(reference, yours, options.all))
         if written:
             print(f"quotes and reasons: {readable(written[-1 if told is yours else 0])}")
     if for_programs:
@@ -67,7 +66,7 @@ def for_program(found: Sequence[Comparison], form: str) -> str:
     published = values.to_csv(line for one in found for line in one.lines)
     if form == "csv":
         return published
-    tables = {"published": published, "statements": pages.statements_csv(found)}
+    tables = {"published": published, "statements": comparison.statements_csv(found)}
     read = {name: list(csv.DictReader(io.StringIO(text))) for name, text in tables.items()}
     return json.dumps(read, indent=1, ensure_ascii=False) + "\n"
 

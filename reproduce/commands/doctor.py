@@ -20,7 +20,7 @@ from typing import NamedTuple
 from filelock import SoftFileLease, Timeout
 
 from lengen.results.machine import machine
-from reproduce.output.terminal import width
+from reproduce.pages.terminal import width
 from reproduce.store.atomic_files import StoreError, existing, readable, write_text
 from reproduce.store.leases import HEARTBEAT, LEASE, STALE, leased, silent
 from reproduce.store.locations import results_root

@@ -91,18 +91,25 @@ def _lines(options: argparse.Namespace) -> Lines:
 
 
 def _card(options: argparse.Namespace, files: Sequence[Path]) -> str:
-    """A data set card."""
+    """Return a data set card."""
+    from lengen.huggingface import card
+
     data = [path.name for path in files if path.suffix in (".jsonl", ".csv", ".parquet", ".txt")]
-    listed = "".join(f"  - split: {options.split}\n    path: {name}\n" for name in data)
+    files_of_split = [{"split": options.split, "path": name} for name in data]
     frozen = ""
     if options.selector in benchmark.TASKS and options.split == "test":
         frozen = f" They are of the frozen file with SHA-256 {benchmark.checksums()[options.selector]}."
-    return (
-        f"---\nlicense: mit\npretty_name: {options.selector}, {options.split}\nconfigs:\n- config_name: default\n"
-        f"  data_files:\n{listed}---\n\n# {options.selector}: {options.split}\n\n{PROBLEMS} "
+    head = {
+        "license": "mit",
+        "pretty_name": f"{options.selector}, {options.split}",
+        "configs": [{"config_name": "default", "data_files": files_of_split}],
+    }
+    text = (
+        f"# {options.selector}: {options.split}\n\n{PROBLEMS} "
         f"{shlex.join(options.arguments)}`.{frozen}\n\n`prompt` and `answer` are "
         f"plain text; `written_prompt`, `written_response` and `text` are what a setting of the suite writes of them.\n"
     )
+    return card(head, text)
 
 
 def _export_run(options: argparse.Namespace) -> Sequence[Path]:

@@ -16,7 +16,7 @@ from lengen.data.lines import typed_lines, typed_operands
 from lengen.paper.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
-from reproduce.output import terminal
+from reproduce.pages import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 from reproduce.runs.newest import check_profile, newest
@@ -124,7 +124,7 @@ def probe_command(options: argparse.Namespace) -> int:
         print(terminal.projections(found, limit=terminal.width()))
         print(f"model    {model.name}")
     if figure is not None:
-        from reproduce.output.figures import render
+        from reproduce.figures import render
 
         target = Path(options.out)
         assert model.run is not None

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lengen.results.records import Run
-from reproduce import publication
-from reproduce.comparison import pages
+from reproduce import figures, publication
 from reproduce.comparison.published import CHECKED
-from reproduce.output import figures
+from reproduce.pages import comparison
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.display import counter
 from reproduce.store.atomic_files import StoreError, readable
@@ -101,7 +100,7 @@ def _local(folder: Path) -> Store:
 
 def _refresh_reference(paper: str, reference: Store) -> None:
     """Figures and comparison of a paper follow the promoted runs."""
-    _, paths = pages.save(paper, [reference])
+    _, paths = comparison.save(paper, [reference])
     drawn = figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr))
     for path in (*drawn, *paths):
         print(readable(path))

@@ -16,7 +16,7 @@ import msgspec
 
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
-from reproduce.output.terminal import tell
+from reproduce.pages.terminal import tell
 from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import Display

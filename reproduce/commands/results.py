@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lengen.paper.experiment import Experiment
 from reproduce.comparison.compare import Recorded, recorded
-from reproduce.output import listing, terminal
+from reproduce.pages import listing, terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores
 from reproduce.store.atomic_files import readable
@@ -23,7 +23,6 @@ from reproduce.store.locations import results_root, stores, with_runs
 if TYPE_CHECKING:
     from reproduce.comparison.statements import Statement
     from reproduce.comparison.values import Value
-    from reproduce.output.description import Entry
 
 
 def list_command(options: argparse.Namespace) -> int:
@@ -58,20 +57,17 @@ def list_command(options: argparse.Namespace) -> int:
 
 def show_command(options: argparse.Namespace) -> int:
     """Show the settings that differ from the defaults, or all of them; published entries, commands."""
-    from reproduce.output.description import description
-    from reproduce.output.kernels import different_kernels
-
     chosen, where = CATALOGUE.select(options.selector), stores()
     known = {paper: _of_paper(paper) for paper in dict.fromkeys(experiment.paper for experiment in chosen)}
     for number, experiment in enumerate(chosen):
         published = _published(experiment, *known[experiment.paper])
-        terminal.show(*[""] * bool(number), *description(experiment, published, options.full))
+        terminal.show(*[""] * bool(number), *listing.description(experiment, published, options.full))
         homes: dict[str, list[str]] = {}
         for profile, spec in experiment.specs.items():
             homes.setdefault(CATALOGUE.home(experiment, profile).name, []).append(profile)
             made = [run for store in where for run in store.made(experiment.name, profile)]
             alike = [run for run in made if run.info["spec_hash"] == hash_of(spec)]
-            if sentence := different_kernels(alike):
+            if sentence := listing.different_kernels(alike):
                 terminal.show(f"stored runs at {profile}: {sentence}")
         for home, profiles in homes.items():
             if home != experiment.name:
@@ -89,13 +85,12 @@ def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Record
 
 def _published(
     experiment: Experiment, values: "Sequence[Value]", said: "Sequence[Statement]", last: Recorded
-) -> "list[Entry]":
+) -> list[listing.Entry]:
     """The published values and statements that name an experiment."""
     from reproduce.comparison.values import span
-    from reproduce.output.description import Entry
 
     found = [
-        Entry(
+        listing.Entry(
             value.id,
             last.beside.get(value.id, ""),
             f"{value.words}, {span(value.lengths)}: {value.relation} {value.published:g} {value.unit}",
@@ -106,14 +101,13 @@ def _published(
     for one in said:
         if experiment.name in one.names:
             answer = last.answers.get(one.id, "") if experiment.name in one.counted else "in a detail"
-            found.append(Entry(one.id, answer, f"{one.words}, {one.place}"))
+            found.append(listing.Entry(one.id, answer, f"{one.words}, {one.place}"))
     return found
 
 
 def figures_command(options: argparse.Namespace) -> int:
     """Draw the committed runs' figures, and those of local runs where there are any; print the files."""
-    from reproduce.output import figures
-    from reproduce.output.picture_cache import LIBRARIES
+    from reproduce import figures
     from reproduce.runs.display import counter
     from reproduce.store.locked import others
 
@@ -134,7 +128,7 @@ def figures_command(options: argparse.Namespace) -> int:
             print(line)
     if left:
         said = f"{len(left)} committed files, such as {readable(left[0])}, would change and stay as they are"
-        versions = f"drawn here with {others(LIBRARIES)}"
+        versions = f"drawn here with {others(figures.LIBRARIES)}"
         print(f"{said}: {versions}; make setup installs the locked ones, --any-versions writes", file=sys.stderr)
     return 0
 
@@ -150,10 +144,10 @@ def report_command(options: argparse.Namespace) -> int:
 
 def write_report(papers: Sequence[str]) -> Path:
     """Write the pages of these papers and the index of all, saying how far it is; the path of the index."""
-    from reproduce.output.site import pages
+    from reproduce.pages import site
     from reproduce.runs.display import counter
 
-    return pages.write(papers, with_runs, results_root(), lambda what: counter(what, sys.stderr))
+    return site.write(papers, with_runs, results_root(), lambda what: counter(what, sys.stderr))
 
 
 def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:

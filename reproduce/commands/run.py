@@ -10,7 +10,7 @@ from lengen.part import SettingError
 from lengen.results.records import Run
 from reproduce.commands import engines
 from reproduce.comparison.published import CHECKED
-from reproduce.output import terminal
+from reproduce.pages import terminal
 from reproduce.runs import perform as runner
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, USUAL, usual_profile
@@ -158,16 +158,15 @@ def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[li
 def conclude(papers: Sequence[str]) -> None:
     """Draw the figures of the local runs, write comparison and report; print published values beside them, the main
     statements, and where everything lies."""
+    from reproduce import figures
     from reproduce.commands import results
-    from reproduce.comparison import pages
-    from reproduce.output import figures
-    from reproduce.output.comparison_table import whole
+    from reproduce.pages import comparison
 
     for paper in papers:
         drawn = figures.draw(paper, stores()[1], tell=counter(f"figures of {paper} drawn", sys.stderr))
-        (published, yours), written = pages.save(paper, stores())
+        (published, yours), written = comparison.save(paper, stores())
         values = bool(yours.score.compared)
-        terminal.show(CATALOGUE.paper(paper).title, "", *whole(published, yours, values), "")
+        terminal.show(CATALOGUE.paper(paper).title, "", *comparison.whole(published, yours, values), "")
         for folder in dict.fromkeys(path.parent for path in drawn):
             print(f"figures  {readable(folder)}")
         print(f"compared {readable(written[-1])}")

@@ -4,10 +4,10 @@ badge.
 The committed runs and their comparison enter; files leave, the same bytes from the same runs. In pages with prose
 numbers stand between marks alone, so they are never older than the runs.
 
-    README.md, papers/*/*.md, docs  prose by hand, facts between marks             blocks, front_page, report
+    README.md, papers/*/*.md, docs  prose by hand, facts between marks             pages.readme
     results/published.csv           every published measurement beside ours        comparison.values
-    results/statements.csv          every main statement under a stable id         comparison.pages
-    results/overview.svg            main statements as squares, a table beside ours  overview
+    results/statements.csv          every main statement under a stable id         pages.comparison
+    results/overview.svg            main statements as squares, a table beside ours  pages.overview
     results/badges/claims.svg       published values that are met, in one line     badges
     results/reference/**/README.md  a model card where weights are committed       cards
     ro-crate-metadata.json          which program made which results, and when     crate
@@ -15,10 +15,10 @@ numbers stand between marks alone, so they are never older than the runs.
 
 from pathlib import Path
 
-from reproduce.comparison import pages, values
-from reproduce.output import overview
-from reproduce.publication import badges, blocks, cards, crate
-from reproduce.publication.facts import gather
+from reproduce.comparison import values
+from reproduce.pages import comparison, overview, readme
+from reproduce.pages.facts import gather
+from reproduce.publication import badges, cards, crate
 from reproduce.store.atomic_files import update
 
 
@@ -29,10 +29,10 @@ def files(repository: Path) -> dict[Path, str]:
     compared = facts.compared.values()
     found = {
         results / "published.csv": values.to_csv(line for one in compared for line in one.lines),
-        results / "statements.csv": pages.statements_csv(compared),
+        results / "statements.csv": comparison.statements_csv(compared),
     }
     found[results / "badges" / "claims.svg"] = badges.claims(facts)
-    found |= {page: blocks.filled(page.read_text(encoding="utf-8"), facts) for page in blocks.pages(repository)}
+    found |= {page: readme.filled(page.read_text(encoding="utf-8"), facts) for page in readme.pages(repository)}
     found[results / overview.FILE] = overview.picture(overview.shown(facts.compared))
     found |= cards.cards(facts)
     found[repository / "ro-crate-metadata.json"] = crate.crate(facts)

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from reproduce.publication.facts import Facts
+from reproduce.pages.facts import Facts
 
 HEIGHT, EDGE, LETTER = 20, 6, 6.6
 """Pixels: of a badge, left and right of its text, of a letter on average."""

@@ -4,14 +4,15 @@ The form is Hugging Face's: a head of YAML, then Markdown. One card for each exp
 numbers come from the runs that hold them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from lengen.huggingface import card
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
-from reproduce.markdown import table
-from reproduce.output.description import fields
-from reproduce.publication.facts import Facts
+from reproduce.pages.facts import Facts
+from reproduce.pages.listing import fields
+from reproduce.pages.markdown import table
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
@@ -22,10 +23,6 @@ SECTIONS = ("data", "model", "train")
 """Sections of a setting that a card shows."""
 WEIGHTS_HEAD = ("weights", "in the trained range", "outside", "updates", "training", "commit")
 CARD = """\
----
-{head}
----
-
 # {name}
 
 A transformer of {sizes} parameters, trained for {place} of *{title}*. What is claimed of this setting there: {claim}.
@@ -72,7 +69,7 @@ def written(reference: Path) -> list[Path]:
 def _card(name: str, runs: Sequence[Run]) -> str:
     experiment = CATALOGUE.select_one(name)
     paper = CATALOGUE.paper(experiment.paper)
-    head = {
+    head: dict[str, object] = {
         "license": "mit",
         "library_name": "lengen",
         "tags": ["arithmetic", "length-generalization", "safetensors", *([f"arxiv:{paper.arxiv}"] * bool(paper.arxiv))],
@@ -81,8 +78,7 @@ def _card(name: str, runs: Sequence[Run]) -> str:
     shown = runs[-1]
     sizes = sorted({f"{run_cost.number(run, 'parameters'):,}" for run in runs})
     spec: Spec = from_dict(shown.info["spec"])
-    return CARD.format(
-        head="\n".join(_yaml(head)),
+    text = CARD.format(
         name=name,
         sizes=" or ".join(sizes),
         place=experiment.place,
@@ -94,6 +90,7 @@ def _card(name: str, runs: Sequence[Run]) -> str:
         profile=shown.profile,
         setting=table(("field", "value"), _setting(shown)),
     )
+    return card(head, text)
 
 
 def _line(run: Run) -> list[str]:
@@ -107,10 +104,3 @@ def _line(run: Run) -> list[str]:
 def _setting(run: Run) -> list[tuple[str, str]]:
     rows = [row for section in SECTIONS for row in fields(section, [run.info["spec"][section]])]
     return [(f"`{path}`", value) for path, value in rows if value]
-
-
-def _yaml(head: Mapping[str, object]) -> list[str]:
-    lines: list[str] = []
-    for name, value in head.items():
-        lines += [f"{name}:", *(f"- {item}" for item in value)] if isinstance(value, list) else [f"{name}: {value}"]
-    return lines

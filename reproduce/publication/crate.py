@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from lengen.results.records import Run
-from reproduce.publication.facts import Facts
+from reproduce.pages.facts import Facts
 from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.atomic_files import StoreError, readable

@@ -5,7 +5,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 from lengen import plotting
-from reproduce.output import figures, published_values
+from reproduce import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import stores
 
@@ -25,7 +25,7 @@ def test_a_committed_picture_can_be_read_at_the_width_of_a_page(paper, name):
     reference, _ = stores()
     for sheet in figures.sheets(paper, reference, [name]):
         with plotting.style():
-            drawing = sheet.figure.draw(sheet.runs, published_values.of(paper, sheet.stem.name.rpartition("-")[2]))
+            drawing = sheet.figure.draw(sheet.runs, figures.published(paper, sheet.stem.name.rpartition("-")[2]))
         assert round(drawing.get_figwidth(), 2) in (plotting.COLUMN, plotting.PAGE) and drawing.get_figheight() < 10
         words = [text for text in drawing.findobj(Text) if text.get_visible() and text.get_text().strip()]
         assert min(text.get_fontsize() for text in words) >= plotting.LETTER

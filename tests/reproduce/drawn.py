@@ -99,7 +99,7 @@ def experiment(name: str) -> Experiment:
 
 
 if __name__ == "__main__":
-    from reproduce.output.figures import render
+    from reproduce.figures import render
 
     for figure, runs in figures():
         for kind, content in render(figure, runs).items():

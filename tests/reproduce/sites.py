@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reproduce.output import figures
-from reproduce.output.site import pages
+from reproduce import figures
+from reproduce.pages import site
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
 from reproduce.store.reference import Reference
@@ -32,5 +32,5 @@ def committed_pictures(patch: pytest.MonkeyPatch) -> None:
 def written(root: Path) -> tuple[Path, Reference]:
     """The folder of the site, and the store that it shows."""
     reference = Reference(results_root())
-    index = pages.write(CATALOGUE.papers(), lambda paper: [reference], root, quiet)
+    index = site.write(CATALOGUE.papers(), lambda paper: [reference], root, quiet)
     return index.parent, reference

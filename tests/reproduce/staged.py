@@ -11,9 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reproduce import cli
-from reproduce.comparison import pages
-from reproduce.output import figures
+from reproduce import cli, figures
+from reproduce.pages import comparison
 from reproduce.runs import perform
 from reproduce.store.reference import Reference
 from reproduce.store.store import Workspace
@@ -65,7 +64,7 @@ def main(place: Path, arguments: list[str]) -> int:
     Workspace.publish = during("writing", Workspace.publish, place)  # type: ignore[method-assign]
     Reference.adopt = during("promoting", Reference.adopt, place)  # type: ignore[method-assign]
     figures.write = during("drawing", figures.write, place)  # type: ignore[assignment]
-    pages.save = during("comparing", pages.save, place)  # type: ignore[assignment]
+    comparison.save = during("comparing", comparison.save, place)  # type: ignore[assignment]
     return cli.main(arguments)
 
 

@@ -37,8 +37,8 @@ from lengen.training.build import WeightsError, build_model, load
 from lengen.training.kernels import ChosenKernels
 from reproduce.comparison import published, statements
 from reproduce.comparison.published import PublishedError
-from reproduce.output.picture_cache import Drawn
-from reproduce.output.site import pages
+from reproduce.figures import Drawn
+from reproduce.pages import site
 from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes, attention_from_bytes, attention_to_bytes
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.leases import silent
@@ -123,7 +123,7 @@ def _with_run_json(folder: Path, content: bytes) -> None:
     for run in store.headers():
         loaded = store.load(run)
         if outcome().grid == loaded.grid:
-            Page(pages.render_run(loaded, {"file": "toy.html", "title": "toys", "statements": []}))
+            Page(_rendered(loaded))
 
 
 def _run_json() -> st.SearchStrategy[bytes]:
@@ -277,11 +277,13 @@ def _page(folder: Path, content: bytes) -> None:
     looked = AttentionMap(tokens, np.zeros((1, 1, 2, 2), np.float32), 1)
     grid = outcome().grid
     run = Run(f"toy/fig1/{said(16)}", "cpu", 0, 1, "local", info, grid, (), looked, ((1, said(17), 0.5),))
-    nothing = {"file": "toy.html", "title": said(18), "statements": []}
-    page = pages.render_run(run, nothing)
-    Page(page)
-    row = {"paper": "toy", "number": said(18), "title": said(19), "file": "toy.html", "scores": [], "statements": []}
-    Page(pages.render("index.html", cards=[row], title=said(20), picture="figures/overview.svg", said=said(19)))
+    Page(_rendered(run))
+
+
+def _rendered(run: Run) -> str:
+    """The page of a figure with one run."""
+    runs = {run.experiment: [run]}
+    return site.rendered("\n\n".join(["# toys", *site.explorer(None, (), runs), *site.sections(runs)]))
 
 
 page_inputs = st.fixed_dictionaries({"words": st.lists(text, min_size=1, max_size=21), "value": plain}).map(

@@ -11,6 +11,7 @@ from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, answers
 from reproduce.comparison.history import AS_NOW, OTHERWISE, UNKNOWN, digest, digest_of_claim, history, knew
 from reproduce.comparison.published import LENGTHS, SHORTER, PublishedError
 from reproduce.comparison.statements import Part, parse
+from reproduce.pages import text
 from tests.reproduce.made import experiment, outside, run, spec, stored
 
 LEFT, RIGHT, THIRD = (experiment(f"coupling/fig1/{name}") for name in ("left", "right", "third"))
@@ -38,18 +39,18 @@ def test_four_seeds_that_all_exceed_four_others_hold():
     found = above(FAR, NONE)
     assert (found.word, found.p, found.profile) == (HOLDS, 1 / 70, "cpu")
     assert [side.seeds for side in found.left] == [(20.0, 30.0, 25.0, 50.0)]
-    assert found.numbers == "28 % (four trainings: 20 to 50 %) against 0 to 2 %"
+    assert text.measured(found) == "28 % (four trainings: 20 to 50 %) against 0 to 2 %"
 
 
 @pytest.mark.parametrize(("left", "right"), [(FAR[:3], NONE), (FAR, NONE[:3])])
 def test_three_seeds_on_a_side_cannot_tell_and_say_how_many_are_missing(left, right):
     found = above(left, right)
-    assert found.word == UNSURE and "3 trainings" in found.reason and "1 more is needed" in found.reason
+    assert found.word == UNSURE and "3 trainings" in text.why(found) and "1 more is needed" in text.why(found)
 
 
 def test_seeds_that_overlap_cannot_tell():
     found = above((0.2, 0.0, 0.01, 0.3), NONE)
-    assert (found.word, found.reason) == (UNSURE, "not significant") and found.p > 0.025
+    assert (found.word, text.why(found)) == (UNSURE, "not significant") and found.p > 0.025
 
 
 def test_a_seed_that_did_not_learn_is_left_out_of_its_side_and_said():
@@ -58,7 +59,7 @@ def test_a_seed_that_did_not_learn_is_left_out_of_its_side_and_said():
     assert found.word == HOLDS, "a high value of a model that learned nothing does not count"
     assert found.right[0].hollow == (90.0,) and len(found.right[0].seeds) == 4
     missing = compared(*runs[:-2], runs[-1], check="above", right=(RIGHT.name,))
-    assert missing.word == UNSURE and "learned its range in 3 of 4 trainings" in missing.reason
+    assert missing.word == UNSURE and "learned its range in 3 of 4 trainings" in text.why(missing)
 
 
 def test_a_part_may_ask_for_seeds_that_did_not_learn_too():
@@ -72,7 +73,7 @@ def test_no_weak_baseline_helps():
     """A baseline that learned nothing is no baseline."""
     runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE, inside=0.1)]
     found = compared(*runs, check="above", right=(RIGHT.name,))
-    assert found.word == UNSURE and "0 of 4" in found.reason
+    assert found.word == UNSURE and "0 of 4" in text.why(found)
 
 
 @pytest.mark.parametrize(
@@ -80,18 +81,18 @@ def test_no_weak_baseline_helps():
 )
 def test_two_sides_at_an_end_cannot_be_told_apart(level, why):
     found = above([level] * 4, [level] * 4)
-    assert (found.word, found.reason) == (UNSURE, why)
+    assert (found.word, text.why(found)) == (UNSURE, why)
 
 
 def test_what_a_small_model_does_not_show_is_no_evidence_against_a_paper():
-    assert above(NONE, FAR).reason == "not seen at this size: the reverse was measured"
-    assert above(NONE, FAR, unseen="not seen so far").reason == "not seen so far: the reverse was measured"
+    assert text.why(above(NONE, FAR)) == "not seen at this size: the reverse was measured"
+    assert text.why(above(NONE, FAR, unseen="not seen so far")) == "not seen so far: the reverse was measured"
     assert above(NONE, FAR, any_size=True).word == FAILS
     few = seeds(LEFT, 0.1, 0.2, 0.1)
-    assert compared(*few, least=90).reason == "not seen at this size"
-    assert compared(*few, least=90, unseen="not seen with our thresholds").reason == "not seen with our thresholds"
+    assert text.why(compared(*few, least=90)) == "not seen at this size"
+    assert text.why(compared(*few, least=90, unseen="not seen with our thresholds")) == "not seen with our thresholds"
     fails = compared(*few, least=90, any_size=True)
-    assert (fails.word, fails.reason) == (FAILS, "at least 90 % expected")
+    assert (fails.word, text.why(fails)) == (FAILS, "at least 90 % expected")
 
 
 def test_every_pair_has_to_hold():
@@ -107,15 +108,15 @@ def test_the_probability_is_that_of_the_least_favourable_pair(right):
     found = compared(*left, *seeds(RIGHT, *NONE), *seeds(THIRD, *NONE, 0.01), check="above", right=right)
     assert (found.word, found.p) == (HOLDS, 1 / 70), "against the five seeds of the other it is 1 of 126"
     mixed = compared(*left, *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR), check="above", right=right)
-    assert (mixed.word, mixed.reason) == (UNSURE, "not significant") and mixed.p > 0.5
+    assert (mixed.word, text.why(mixed)) == (UNSURE, "not significant") and mixed.p > 0.5
     against = [*left, *seeds(RIGHT, 0.8, 0.9, 0.8, 0.9), *seeds(THIRD, *FAR)]
     assert compared(*against, check="above", right=right, any_size=True).word == FAILS
 
 
 def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median():
     assert compared(*seeds(LEFT, 0.95, 0.96, 0.97), least=90).word == HOLDS
-    assert compared(*seeds(LEFT, 0.95, 0.96), least=90).reason.endswith("1 more is needed")
-    assert compared(*seeds(LEFT, 0.95, 0.8, 0.97), least=90).reason == "seeds disagree: 2 of 3 meet it"
+    assert text.why(compared(*seeds(LEFT, 0.95, 0.96), least=90)).endswith("1 more is needed")
+    assert text.why(compared(*seeds(LEFT, 0.95, 0.8, 0.97), least=90)) == "seeds disagree: 2 of 3 meet it"
     one_low = compared(*seeds(LEFT, 0.1, *[0.95] * 7), least=90)
     assert one_low.word == HOLDS, "one of eight lies outside the interval of the median"
     both = [*seeds(LEFT, 0.95, 0.96, 0.97), *seeds(RIGHT, 0.1, 0.2, 0.1)]
@@ -129,12 +130,12 @@ def test_the_worst_side_of_a_level_decides_in_whatever_order():
     both = [*seeds(LEFT, 0.01, 0.02, 0.09), *seeds(RIGHT, 0.01, 0.07, 0.09)]
     for left in ((LEFT.name, RIGHT.name), (RIGHT.name, LEFT.name)):
         found = compared(*both, left=left, most=5)
-        assert found.reason == f"seeds disagree: 1 of 3 meet it ({RIGHT.name.partition('/')[2]})"
+        assert text.why(found) == f"seeds disagree: 1 of 3 meet it ({RIGHT.name.partition('/')[2]})"
 
 
 def test_a_number_is_shown_without_an_answer():
     found = compared(*seeds(LEFT, 0.5, 0.6, 0.7), check="number")
-    assert (found.word, found.outcome, found.p) == ("", "", None) and found.numbers.startswith("60 %")
+    assert (found.word, text.outcome(found), found.p) == ("", "", None) and text.measured(found).startswith("60 %")
 
 
 def test_the_interval_of_a_median_is_that_of_the_binomial():
@@ -145,7 +146,8 @@ def test_a_trend_needs_every_group_and_its_order():
     runs = [*seeds(LEFT, 0.0, 0.1, 0.1, 0.0), *seeds(RIGHT, 0.2, 0.3, 0.1, 0.3), *seeds(THIRD, 0.5, 0.4, 0.6, 0.5)]
     names = (LEFT.name, RIGHT.name, THIRD.name)
     assert compared(*runs, check="trend", left=names).word == HOLDS
-    assert compared(*runs, check="trend", left=names[::-1]).reason == "not seen at this size: the reverse was measured"
+    falls = compared(*runs, check="trend", left=names[::-1])
+    assert text.why(falls) == "not seen at this size: the reverse was measured"
 
 
 def test_equal_is_within_five_points():
@@ -158,7 +160,7 @@ def test_equal_is_within_five_points():
 
 def test_what_was_not_run_says_so():
     found = compared(*seeds(LEFT, *FAR), check="above", right=(RIGHT.name,))
-    assert (found.word, found.reason, found.left) == (UNSURE, "not run (fig1/right)", ())
+    assert (found.word, text.why(found), found.left) == (UNSURE, "not run (fig1/right)", ())
 
 
 def test_only_cells_that_both_sides_tested_are_compared():
@@ -170,7 +172,7 @@ def test_only_cells_that_both_sides_tested_are_compared():
     found = compared(*short, *seeds(RIGHT, *NONE), check="above", right=(RIGHT.name,))
     assert found.word == HOLDS and found.problems > 0
     apart = compared(*short, *seeds(RIGHT, *NONE), check="above", right=(RIGHT.name,), lengths=(6, 6))
-    assert "not tested" in apart.reason
+    assert "not tested" in text.why(apart)
 
 
 def test_the_nearest_profile_is_read_and_its_distance_said():
@@ -214,7 +216,7 @@ def test_all_parts_have_to_hold_and_details_count_for_nothing(monkeypatch):
     assert answer(monkeypatch, runs).word == HOLDS
     assert answer(monkeypatch, runs, details=[low]).word == HOLDS
     both = answer(monkeypatch, runs, parts=[high, low])
-    assert (both.word, both.reason) == (UNSURE, "low: not seen at this size")
+    assert (both.word, text.reason(both)) == (UNSURE, "low: not seen at this size")
     assert answer(monkeypatch, runs, repaired="a line").word == REPAIRED
     assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == UNSURE
 
@@ -223,8 +225,8 @@ def test_what_cannot_be_told_says_how_many_parts_hold(monkeypatch):
     high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
     runs = seeds(LEFT, 0.95, 0.96, 0.97)
     both = answer(monkeypatch, runs, parts=[high, low])
-    assert both.word == UNSURE and both.numbers == "1 of 2 parts holds; 96 % (three trainings: 95 to 97 %)"
-    assert answer(monkeypatch, runs, parts=[low]).numbers == answer(monkeypatch, runs).numbers
+    assert both.word == UNSURE and text.evidence(both) == "1 of 2 parts holds; 96 % (three trainings: 95 to 97 %)"
+    assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs))
 
 
 def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_the_same(monkeypatch):

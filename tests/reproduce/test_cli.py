@@ -18,13 +18,12 @@ import pytest
 
 import lengen
 from lengen import Addition
-from reproduce import cli
+from reproduce import cli, figures
 from reproduce.cli import main
 from reproduce.commands import rerun as rerun_module
 from reproduce.commands import run as run_module
 from reproduce.comparison.history import digest
 from reproduce.comparison.statements import statements
-from reproduce.output import figures
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.perform import Job
 from reproduce.store.atomic_files import existing, readable

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
 from lengen.paper.experiment import Figure, figure_of
-from reproduce.output import figures, published_values
+from reproduce import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
 from tests.reproduce import fakes
@@ -58,7 +58,7 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setattr(CATALOGUE, "experiments", lambda paper: experiments)
     monkeypatch.setattr(CATALOGUE, "figures", lambda paper: tuple(figure for figure, _ in declared))
     monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
-    monkeypatch.setattr(published_values, "of", lambda paper, profile: {})
+    monkeypatch.setattr(figures, "published", lambda paper, profile: {})
     return Store(tmp_path, "local"), profiles, held
 
 
@@ -165,22 +165,19 @@ def test_a_figure_with_a_table_writes_it_beside_the_pictures_and_only_when_it_ch
     assert table.read_text() == "seeds\n0\n"
 
 
-def test_of_committed_results_a_picture_is_kept_as_png_only_where_a_page_shows_it(toy, monkeypatch):
-    store, *_ = toy
-    monkeypatch.setattr(figures, "render", lambda figure, runs, kinds: {kind: kind.encode() for kind in kinds})
-    monkeypatch.setattr(figures, "sum_of", lambda figure, runs: figure.name)
-    pages = {name: store.root / name for name in ("one", "two")}
-    for name, shown in {"one": ("fig3", "fig5"), "two": ("fig3",)}.items():
-        pages[name].mkdir()
-        text = " ".join(f"![](results/reference/coupling/figures/{figure}-cpu.png)" for figure in shown)
-        (pages[name] / "README.md").write_text(text)
-    reference = Store(store.root / "results", "reference")
-    monkeypatch.setattr(figures, "checkout", lambda: pages["one"])
-    drawn = figures.draw("coupling", reference, ["fig3", "fig5"])
-    assert names(drawn) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.png", "fig5-cpu.svg"]
-    monkeypatch.setattr(figures, "checkout", lambda: pages["two"])
-    again = figures.draw("coupling", reference, ["fig3", "fig5"])
-    assert names(again) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.svg"] and not drawn[2].exists()
+def test_of_committed_results_a_picture_has_a_png_only_if_its_figure_says_so(toy, monkeypatch):
+    store, _, _ = toy
+    declared = CATALOGUE.figures("coupling")
+    monkeypatch.setattr(
+        CATALOGUE, "figures", lambda paper: [dataclasses.replace(item, png=item.name == "fig3") for item in declared]
+    )
+    drawn = figures.draw("coupling", Store(store.root, "reference"), ["fig3", "fig5"])
+    assert names(drawn) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.svg"]
+
+
+def test_committed_png_files_are_those_of_figures_that_have_one():
+    there = {path.stem.rpartition("-")[0] for path in ROOT.glob("results/reference/*/figures/*.png")}
+    assert there == {figure.name for paper in CATALOGUE.papers() for figure in CATALOGUE.figures(paper) if figure.png}
 
 
 @pytest.mark.parametrize("repository", [True, False])
@@ -220,13 +217,13 @@ def test_a_figure_is_given_the_published_values(monkeypatch):
 def test_published_values_go_to_experiments_that_have_the_same_runs_at_a_profile():
     """The calibration by the text is the published one at its size alone; Table 1 and 160M examples are one night."""
     abc, text = "bias_calibration/table1/successor-abc", "bias_calibration/calibration/successor-text"
-    night, paper = (published_values.of("bias_calibration", profile) for profile in ("night", "paper"))
+    night, paper = (figures.published("bias_calibration", profile) for profile in ("night", "paper"))
     assert len(night[abc]) == 5 and text not in night and paper[text] == paper[abc]
     vanilla = {value.value for value in night["bias_calibration/table3/successor-vanilla"]}
     assert vanilla == {0.0, 1.0}, "printed twice, and the same model as published"
-    hints = published_values.of("task_hinting", "night")
+    hints = figures.published("task_hinting", "night")
     assert {value.value for value in hints["task_hinting/fig3.2/160m"]} >= {0.89, 0.01}
-    assert published_values.of("unknown", "night") == {}
+    assert figures.published("unknown", "night") == {}
 
 
 def test_pictures_hold_no_date_and_no_version(toy):

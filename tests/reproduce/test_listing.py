@@ -12,8 +12,8 @@ from papers.matrix.experiments import HOURS
 from reproduce.cli import main
 from reproduce.comparison.compare import recorded
 from reproduce.comparison.statements import WORDS
-from reproduce.output import listing
-from reproduce.output.kernels import different_kernels
+from reproduce.pages import listing
+from reproduce.pages.listing import different_kernels
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.store import run_folder, tables
 

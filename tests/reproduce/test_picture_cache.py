@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduce.output import drawing_pool, figures, picture_cache
+from reproduce import figures
 from reproduce.store import locked
 from reproduce.store.store import Store
 from tests.reproduce.drawn import figures as constructed
@@ -65,13 +65,6 @@ def test_notes_that_were_damaged_are_written_anew(sheet, content):
     assert len(times) == 1 and notes.read_bytes() == before
 
 
-def test_a_page_of_a_stranger_may_have_any_encoding(tmp_path, monkeypatch):
-    monkeypatch.setattr(figures, "checkout", lambda: tmp_path)
-    (tmp_path / "notes.md").write_bytes("café, toy/figures/fig1-cpu.png".encode("latin-1"))
-    folder = tmp_path / "results" / "reference" / "toy" / "figures"
-    assert figures.kept(folder / "fig1-cpu") == ("svg", "png") and figures.kept(folder / "fig2-cpu") == ("svg",)
-
-
 @pytest.mark.parametrize("kind", figures.KINDS)
 def test_a_picture_that_was_touched_or_removed_is_drawn_again(sheet, kind):
     made, root, times = sheet
@@ -100,7 +93,7 @@ def test_a_picture_is_drawn_again_when_anything_it_is_made_of_is_another(sheet, 
         case "fewer":
             made = made._replace(runs=made.runs | {name: others})
         case "program":
-            monkeypatch.setattr(picture_cache, "_program", lambda: "changed")
+            monkeypatch.setattr(figures, "_program", lambda: "changed")
         case "notes":
             (root / "local" / "drawn.json").write_text("{")
     figures.write([made], root)
@@ -114,9 +107,9 @@ def test_what_is_not_known_to_lie_in_a_file_is_always_drawn(sheet):
         for name, some in made.runs.items()
     }
     mine = dataclasses.replace(made.figure, how=BLANK)
-    assert picture_cache.sum_of(made.figure, made.runs) is not None
+    assert figures.sum_of(made.figure, made.runs) is not None
     for other in (made._replace(runs=unread), made._replace(figure=mine)):
-        assert picture_cache.sum_of(other.figure, other.runs) is None
+        assert figures.sum_of(other.figure, other.runs) is None
         for _ in range(2):
             times.clear()
             figures.write([other], root)
@@ -131,7 +124,7 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
 
 SEVERAL = """
 import os
-from reproduce.output import figures, drawing_pool
+from reproduce import figures
 from tests.reproduce.drawn import figures as constructed
 from tests.reproduce.fakes import BLANK
 
@@ -139,7 +132,7 @@ def work(place):
     figure, runs = constructed()[place]
     return figures.render(figure, runs), os.getpid()
 
-found = [dict(drawing_pool.each(work, range(3), workers)) for workers in (1, 2)]
+found = [dict(figures.each(work, range(3), workers)) for workers in (1, 2)]
 alone, beside = ([some[place] for place in range(3)] for some in found)
 assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
 assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
@@ -148,11 +141,11 @@ def ended(place):
     os.kill(os.getpid(), 9)
 
 try:
-    list(drawing_pool.each(ended, range(3), 2))
-except drawing_pool.EndedError as error:
+    list(figures.each(ended, range(3), 2))
+except figures.EndedError as error:
     print(error)
 try:
-    list(drawing_pool.each([1, 2, 3].__getitem__, [0, 9], 2))
+    list(figures.each([1, 2, 3].__getitem__, [0, 9], 2))
 except IndexError as error:
     print("IndexError")
 """
@@ -168,7 +161,7 @@ def test_several_processes_draw_what_one_draws():
 
 def test_one_process_does_it_where_forking_is_not_safe(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", object())
-    assert dict(drawing_pool.each(lambda item: item + 1, [1, 2, 3], 2)) == {0: 2, 1: 3, 2: 4}
+    assert dict(figures.each(lambda item: item + 1, [1, 2, 3], 2)) == {0: 2, 1: 3, 2: 4}
 
 
 @pytest.mark.parametrize("other", ["", "matplotlib 3.10.0 (locked: 3.11.2)"])
@@ -179,7 +172,7 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
     local, made = made, made._replace(stem=root / "results" / "reference" / "toy" / "figures" / "fig3-cpu")
     svg, png = made.file("svg"), made.file("png")
     svg.parent.mkdir(parents=True)
-    (root / "README.md").write_text("toy/figures/fig3-cpu.png")
+    made = made._replace(figure=dataclasses.replace(made.figure, png=True))
     svg.write_bytes(b"as committed")
     left: list[Path] = []
     figures.write([made], root, left=left)
@@ -193,7 +186,7 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
 
 def test_versions_that_are_not_the_locked_ones_are_named(monkeypatch):
     monkeypatch.setattr(metadata, "version", lambda name: "0.1")
-    named = locked.others(picture_cache.LIBRARIES)
-    assert all(f"{name} 0.1 (locked: " in named for name in picture_cache.LIBRARIES) and "torch" not in named
+    named = locked.others(figures.LIBRARIES)
+    assert all(f"{name} 0.1 (locked: " in named for name in figures.LIBRARIES) and "torch" not in named
     monkeypatch.setattr(locked, "checkout", lambda: None)
-    assert locked.others(picture_cache.LIBRARIES) == ""
+    assert locked.others(figures.LIBRARIES) == ""

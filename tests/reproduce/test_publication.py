@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from reproduce import publication
-from reproduce.comparison import pages as comparison_pages
-from reproduce.publication import badges, blocks, facts
+from reproduce.pages import comparison, facts, readme
+from reproduce.publication import badges
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import WEIGHTS, StoreError
 
@@ -52,7 +52,7 @@ def test_committed_files_are_what_promote_would_write(pages):
 def test_a_comparison_is_what_was_written(known):
     for paper, found in known.compared.items():
         path = known.reference.path / paper / "comparison.md"
-        assert comparison_pages.page(found) == path.read_text(encoding="utf-8")
+        assert comparison.page(found) == path.read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------ statements.csv
@@ -159,7 +159,7 @@ def test_every_publication_has_a_report_and_every_report_all_of_its_blocks():
     }
     for path in REPORTS:
         text = path.read_text(encoding="utf-8")
-        kinds = [found["kind"] for found in blocks.BLOCK.finditer(text)]
+        kinds = [found["kind"] for found in readme.BLOCK.finditer(text)]
         assert set(kinds) >= {"identity", "claims", "held", "failed", "undecided", "cost"}, path
         assert len(kinds) == len(set(kinds)), path
         for target in re.findall(r"\]\(([^)#]+)\)", text):
@@ -169,7 +169,7 @@ def test_every_publication_has_a_report_and_every_report_all_of_its_blocks():
 def test_what_is_written_by_hand_names_no_measured_number_and_no_verdict():
     """It would be wrong after the next runs."""
     for path in REPORTS:
-        text = blocks.BLOCK.sub("", path.read_text(encoding="utf-8"))
+        text = readme.BLOCK.sub("", path.read_text(encoding="utf-8"))
         assert not re.search(r"\b[01]\.\d|\d ?%|\breproduced\b|\bundecided\b|\bcannot tell\b", text), path
 
 

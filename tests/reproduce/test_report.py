@@ -1,5 +1,5 @@
-"""The report is one site: complete, closed to the network, every link leads somewhere, nothing in it runs but its own
-script, and what did not change is not written again."""
+"""The report is pages of a site: complete, closed to the network, every link leads somewhere, nothing in them runs but
+their own script, and what did not change is not written again."""
 
 import base64
 import dataclasses
@@ -10,20 +10,16 @@ import math
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote
 
-import msgspec
 import pytest
 
 from lengen.results.records import Counts, Grid
+from reproduce import figures
 from reproduce.comparison.compare import compare
 from reproduce.comparison.statements import WORDS, statements
-from reproduce.output import figures
-from reproduce.output.site import experiment_lines, pages
-from reproduce.output.site.figure_cards import Drawn, figure_card
-from reproduce.output.site.run_records import attention, counts, curves
-from reproduce.output.site.statement_cards import dots, slug, statement_cards
+from reproduce.pages import site as pages
+from reproduce.pages.records import attention, counts, curves, experiments
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
@@ -98,7 +94,7 @@ def test_every_link_picture_and_place_is_there_without_a_network(read):
             if place:
                 assert unquote(place) in ids[target], f"{path.name}: {link}"
             checked += 1
-    assert checked > 1000
+    assert checked > 900
 
 
 def test_one_script_runs_and_it_is_the_one_that_the_page_allows(read):
@@ -110,44 +106,45 @@ def test_one_script_runs_and_it_is_the_one_that_the_page_allows(read):
             assert kind != "application/json" or json.loads(text) is not None
 
 
-@pytest.mark.parametrize("name", sorted({name for some in pages.SCRIPTS.values() for name in some}))
+@pytest.mark.parametrize("name", pages.SCRIPTS)
 def test_scripts_make_no_markup_of_text(name):
     script = (pages.HERE / name).read_text()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|fetch\(|XMLHttp", script)
 
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
-def test_every_statement_and_every_drawn_figure_stands_on_its_page_once(paper, site, read):
+def test_every_statement_and_every_drawn_figure_has_its_place(paper, site, read):
     folder, reference = site
-    page = read[folder / f"{paper}.html"]
-    said = [f"statement-{slug(one.id)}" for one in statements(paper)]
-    assert said and [page.ids[name] for name in said] == [1] * len(said)
+    text = (folder / f"{paper}.md").read_text()
+    assert all(f"| {statement.words}" in text for statement in statements(paper))
     drawn = {sheet.figure.name for sheet in figures.sheets(paper, reference)}
-    assert {name.removeprefix("figure-") for name in page.ids if name.startswith("figure-")} == drawn
-    alts = [alt for _, alt in page.pictures]
-    assert all(len(alt) > 30 for alt in alts) and len(set(alts)) == len(alts), "each says what it shows itself"
-    assert sum("Found: " in alt or "No statement" in alt for alt in alts) == len(drawn), "the first of a card says more"
-    headers = {f"runs/{path.name}" for path in (folder / "runs").glob(f"{paper}.*")}
-    assert len(headers) == len(reference.headers(paper)) and headers <= set(page.links)
+    linked = {link for link in read[folder / f"{paper}.html"].links if link.startswith(f"{paper}/")}
+    assert {f"{paper}/{name}.html" for name in drawn} <= linked
+    rows = 0
+    for link in linked:
+        page = read[folder / link]
+        name = link.removeprefix(f"{paper}/").removesuffix(".html")
+        assert all(len(alt) > 20 for _, alt in page.pictures) and bool(page.pictures) == (name in drawn)
+        text = (folder / link).with_suffix(".md").read_text()
+        rows += len(re.findall(rf"(?m)^\| {re.escape(name)}/\S+ \| \w+ \| \d+ \|", text))
+    assert rows == len(reference.headers(paper)), "every run has its row"
 
 
-def test_the_index_has_a_score_card_for_every_paper(site, read):
+def test_the_index_counts_the_answers_and_links_every_paper(site, read):
     folder, reference = site
-    text = (folder / "index.html").read_text()
+    text = (folder / "index.md").read_text()
     assert {f"{paper}.html" for paper in CATALOGUE.papers()} <= set(read[folder / "index.html"].links)
     for paper in CATALOGUE.papers():
-        part = text[text.index(f'id="paper-{paper}"') :].partition("</section>")[0]
-        found = compare(paper, [reference])
-        cells = re.search(r"reference</th>(.*?)</tr>", part, re.S)[1]
-        numbers = [int(n) for n in re.findall(r">(\d+)</td>", cells)]
-        assert numbers == [found.score.within_2, *(found.counts[word] for word in WORDS)]
+        part = text[text.index(f"({paper}.md)") :].partition("\n## ")[0]
+        counted = Counter(re.findall(r"(?m)^- \*\*(.+?)\*\*: ", part))
+        assert counted == {word: n for word, n in compare(paper, [reference]).counts.items() if n}
+        assert set(counted) <= set(WORDS)
 
 
 def test_what_did_not_change_is_not_written_again_and_it_says_how_far_it_is(site):
     folder, reference = site
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
-    left = folder / "runs" / "task_hinting.of.an-earlier.run.html"
-    left.write_text("old")
+    (folder / "task_hinting" / "an-earlier-figure.html").write_text("old")
     told = []
     pages.write(
         ["task_hinting"],
@@ -155,55 +152,59 @@ def test_what_did_not_change_is_not_written_again_and_it_says_how_far_it_is(site
         folder.parent.parent,
         lambda what: lambda *of: told.append((what, *of)),
     )
-    number = len(reference.headers("task_hinting"))
-    assert told[-1] == ("run pages of task_hinting written", number, number)
+    number = len([*(folder / "task_hinting").glob("*.md")])
+    assert told[-1] == ("pages of task_hinting written", number, number)
     after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
     assert after == before
 
 
+def page_of(*runs):
+    """The page of a figure that has these runs."""
+    held = {}
+    for one in runs:
+        held.setdefault(one.experiment, []).append(one)
+    return pages.rendered("\n\n".join(["# t", *pages.explorer(None, (), held), *pages.sections(held)]))
+
+
 def test_nothing_that_a_run_says_becomes_markup():
     nasty = run("coupling/fig1/a", spec(), attention=dataclasses.replace(looking(), tokens=(NASTY,) * 13))
-    info = {**nasty.info, "command": NASTY, "notes": [NASTY], "versions": {NASTY: NASTY}, "scalars": {NASTY: 1}}
+    info = {**nasty.info, "device": NASTY, "commit": NASTY}
     nasty = dataclasses.replace(nasty, experiment=f"coupling/fig1/{NASTY}", info=info, metrics=((1, NASTY, 0.5),))
-    page = {"file": "coupling.html", "title": NASTY, "statements": []}
-    text = pages.render_run(nasty, page)
+    text = page_of(nasty)
     assert NASTY not in text and "onerror=alert" in text
     found = Read(text)
     assert found.heads["img"] == 0 and len([1 for kind, _ in found.scripts if kind != "application/json"]) == 1
-    assert json.loads(next(text for kind, text in found.scripts if NASTY in json.loads(text)))[NASTY] == [
-        [0, [[1, 0.5]]]
-    ]
+    (trained,) = (json.loads(text) for kind, text in found.scripts if kind and "0.5" in text)
+    assert trained == {f"fig1/{NASTY}": {NASTY: [[0, [[1, 0.5]]]]}}
 
 
-def test_every_experiment_has_a_line_with_its_values_or_why_not():
+def test_every_experiment_has_a_row_with_its_values_or_why_not():
     declared = CATALOGUE.experiments("matrix")
+    stored = {"store": "reference"}
     done = [run(declared[0].name, spec(), seed, rate) for seed, rate in enumerate((0.2, 0.5, 0.9))]
-    first, *others = experiment_lines.lines(declared, {declared[0].name: {("reference", "cpu"): done}})
-    assert (first.second, first.third) == (declared[0].figure, declared[0].variant)
-    assert (first.inside, first.outside) == accuracies(done[1]), "the median"
-    assert (first.longest, first.state, first.took) == ("50.0 %", "not learned", ("", "", ""))
+    done = [dataclasses.replace(one, **stored) for one in done]
+    first, *others = experiments(declared, {declared[0].name: done})
+    inside, outside = accuracies(done[1])
+    assert first[:6] == (declared[0].figure, declared[0].variant, inside, "50.0 %", "not learned", outside), "medians"
+    assert first[6:] == ("", "", "", "cpu size, 3 seeds, reference runs")
     took = {"parameters": 83136, "tokens_per_second": 1e5, "seconds_training": 20.0, "seconds": 1234.5}
     learned = [run(declared[0].name, spec(), seed, 1.0) for seed in range(3)]
-    learned = [dataclasses.replace(one, info={**one.info, **took}) for one in learned]
-    (other,) = experiment_lines.lines(declared[:1], {declared[0].name: {("reference", "cpu"): learned}})
-    assert (other.state, other.took) == ("learned", ("83,136", "2", "1,234"))
-    one_of_three = {declared[0].name: {("reference", "cpu"): [*done[:2], learned[0]]}}
-    assert experiment_lines.lines(declared[:1], one_of_three)[0].state == "not learned", "as pictures colour it"
-    assert first.size == "cpu size, 3 seeds, reference runs" and len(first.runs) == 3
-    for line, item in zip(others, declared[1:], strict=True):
-        state = "not run" if item.specs else "refused"
-        assert (line.inside, line.outside, line.runs, line.state) == ("", "", (), state)
-        assert line.size == "not run" if item.specs else line.size.startswith("refused: ")
+    learned = [dataclasses.replace(one, info={**one.info, **took}, **stored) for one in learned]
+    (other,) = experiments(declared[:1], {declared[0].name: learned})
+    assert (other[4], other[6:9]) == ("learned", ("83,136", "2", "1,234"))
+    (mixed,) = experiments(declared[:1], {declared[0].name: [*done[:2], learned[0]]})
+    assert mixed[4] == "not learned", "as pictures colour it"
+    for row, item in zip(others, declared[1:], strict=True):
+        assert row[2:9] == ("", "", "not run" if item.specs else "refused", "", "", "", "")
+        assert row[9] == "not run" if item.specs else row[9].startswith("refused: ")
 
 
-def test_what_a_figure_lacks_is_what_its_size_has_and_nobody_ran():
+def test_what_a_figure_lacks_is_what_its_size_has_and_nobody_ran(tmp_path):
     figure = next(figure for figure in CATALOGUE.figures("matrix") if figure.name == "sorting")
     at_night = [item.name for item in CATALOGUE.experiments("matrix") if item.name in figure.reads and item.specs]
     assert len(at_night) < len(figure.reads), "what is refused has no size"
     done = {name: [run(at_night[0], spec(), 0, 0.5)] if name == at_night[0] else [] for name in figure.reads}
-    drawn = Drawn("reference", figures.Sheet(Path("sorting-night"), figure, done), "sorting.svg", 10, 10)
-    (picture,) = figure_card(figure, [drawn], [], {}).pictures
-    assert picture.sheet.missing == len(at_night) - 1
+    assert figures.Sheet(tmp_path / "sorting-night", figure, done).missing == len(at_night) - 1
 
 
 def test_counts_of_a_page_are_those_of_the_runs():
@@ -237,47 +238,18 @@ def test_maps_and_curves_of_a_page_are_those_of_the_run():
     assert held["shape"] == [2, 2, 13, 13] and len(average) == 2 * 2 * 13 * 13 and set(average) == {0, 255}
     assert alone == looking().examples[0].weights.tobytes() != average
     assert [one["name"] for one in held["maps"]] == ["average of 20", "".join(looking().examples[0].tokens)]
-    assert curves(made) == {"loss": [(0, [(1, 2.0), (3, 1.0)])]}
+    assert curves([made]) == {"loss": [(0, [(1, 2.0), (3, 1.0)])]}
     long = run("a", spec(), 4, metrics=tuple((step, "loss", 1.0) for step in range(1, 2001)))
-    ((mine, few), (other, fewer)) = curves(made, [long])["loss"][0], curves(made, [long])["loss"][1]
+    ((mine, few), (other, fewer)) = curves([made, long])["loss"]
     assert (mine, len(few), other) == (0, 2, 4) and (fewer[0][0], fewer[-1][0]) == (1, 2000)
     apart = [math.log(after / before) for (before, _), (after, _) in itertools.pairwise(fewer)]
     assert 10 < len(fewer) <= 26 and max(apart) < 0.7 + min(apart), "apart on a logarithmic axis"
     assert attention(run("b", spec())) is None
 
 
-@pytest.mark.parametrize("paper", CATALOGUE.papers())
-def test_dots_are_all_seeds_of_the_comparisons_behind_an_answer(paper, site):
-    _, reference = site
-    found = compare(paper, [reference])
-    cards = statement_cards({"reference": found})
-    assert [card.statement.id for card in cards] == [answer.statement.id for answer in found.answers]
-    for card, answer in zip(cards, found.answers, strict=True):
-        assert card.answer is answer
-        for finding in answer.findings:
-            shown, sides = dots(finding), (*finding.left, *finding.right)
-            assert [(len(one.places), len(one.hollow)) for one in shown] == [
-                (len(one.seeds), len(one.hollow)) for one in sides
-            ]
-            places = [place for one in shown for place in (*one.places, *one.hollow, *one.interval, *one.required)]
-            assert all(0 <= place <= 1 for place in places)
-
-
-def test_nothing_that_a_statement_says_becomes_markup(site):
-    _, reference = site
-    found = compare("coupling", [reference])
-    answer = found.answers[0]
-    said = msgspec.structs.replace(answer.statement, words=NASTY, quote=NASTY)
-    found = dataclasses.replace(found, answers=(dataclasses.replace(answer, statement=said),))
-    card = pages.index_card("toy", NASTY, {"reference": found}, "toy.html")
-    text = pages.render("index.html", cards=[card], title="t", picture="", said="")
-    assert NASTY not in text and Read(text).heads["img"] == 0
-
-
-def test_a_run_that_tested_nothing_has_a_page():
+def test_a_run_that_tested_nothing_has_a_row():
     empty = dataclasses.replace(run("coupling/fig1/a", spec()), grid=Grid(("length",)))
-    page = {"file": "coupling.html", "title": "t", "statements": []}
-    assert "not tested" in pages.render_run(empty, page)
+    assert "not tested" in page_of(empty)
 
 
 def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatch):
@@ -299,14 +271,12 @@ def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatc
 
     local = Mine(tmp_path, "local")
     index = pages.write(["coupling"], lambda paper: [reference, local], tmp_path, quiet)
-    text = (index.parent / "coupling.html").read_text()
-    page = Read(text)
-    mine = [link for link in page.links if link.endswith(".local.html")]
-    assert mine and all((index.parent / link).is_file() for link in mine)
-    assert "Size cpu, local runs" in text and '<th scope="row">local</th>' in text
-    assert any("local.thm4.1" in source for source, _ in page.pictures)
+    assert "coupling-local.html" in Read((index.parent / "coupling.html").read_text()).links
+    page = Read((index.parent / "coupling" / "thm4.1.html").read_text())
+    assert any("reference/" in source for source, _ in page.pictures)
+    assert any("Size cpu, local runs" in alt and source.startswith("../../coupling/") for source, alt in page.pictures)
+    text = (index.parent / "coupling" / "thm4.1.md").read_text()
+    assert "| cpu | 0 |" in text and "| night | 0 |" in text
     other = Read(index.read_text())
-    assert (
-        "bias_calibration.html" not in other.links
-        and "python -m reproduce report bias_calibration" in index.read_text()
-    )
+    assert "bias_calibration.html" not in other.links
+    assert "python -m reproduce report bias_calibration" in index.read_text()

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from reproduce.output.site import experiment_lines
+from reproduce.pages import records
 from reproduce.publication import crate
 from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
@@ -50,10 +50,10 @@ def test_a_training_that_stops_early_makes_as_many_updates_as_its_like_did():
 
 def test_trainings_that_were_tried_and_left_took_seconds_and_gave_the_model_no_tokens():
     assert (run_cost.training(made(**CHOSEN)), run_cost.tokens(made(**CHOSEN))) == (1202.2, 12_304 * 301.9)
-    (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**CHOSEN)]}})
-    assert line.took == ("1,000", "3.71", "1,207")
-    (line,) = experiment_lines.lines([A], {A.name: {("reference", "cpu"): [made(**CHOSEN)]}}, lambda run: 2e6)
-    assert line.took[1] == "2", "a paper that budgets tokens says how many they were"
+    (row,) = records.experiments([A], {A.name: [made(**CHOSEN)]})
+    assert row[6:9] == ("1,000", "3.71", "1,207")
+    (row,) = records.experiments([A], {A.name: [made(**CHOSEN)]}, lambda run: 2e6)
+    assert row[7] == "2", "a paper that budgets tokens says how many they were"
 
 
 def test_no_committed_run_took_less_than_its_trainings():

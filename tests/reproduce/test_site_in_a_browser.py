@@ -46,19 +46,17 @@ def browser(open_browser):
     assert open_browser.complaints() == []
 
 
-def papers(site: Path) -> list[Path]:
-    return [path for path in sorted(site.glob("*.html")) if path.name != "index.html"]
-
-
-def a_run_with_attention(site: Path) -> Path:
-    return next(path for path in sorted((site / "runs").glob("coupling.fig1.*")) if "attention-map" in path.read_text())
+def pages(site: Path) -> list[Path]:
+    """The index, the pages of the papers, and figures with a map, with curves, with a table and with attention."""
+    figures = ("coupling/fig1", "task_hinting/fig3.6", "bias_calibration/table1", "coupling/thm4.1")
+    return [*sorted(site.glob("*.html")), *(site / f"{name}.html" for name in figures)]
 
 
 def test_every_page_opens_from_the_disk_and_its_pictures_are_there(site, browser):
-    for path in [site / "index.html", *papers(site), a_run_with_attention(site)]:
+    for path in pages(site):
         browser.open(path)
         assert browser.run("return document.querySelector('h1').textContent").strip()
-        browser.run("document.querySelectorAll('details.pictures').forEach(d => { d.open = true; })")
+        browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         browser.run("return Promise.all([...document.images].map(i => { i.loading = 'eager'; return i.decode(); }))")
         assert browser.run("return [...document.images].filter(i => !i.naturalWidth).length") == 0, path.name
 
@@ -66,53 +64,38 @@ def test_every_page_opens_from_the_disk_and_its_pictures_are_there(site, browser
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_nothing_scrolls_sideways(site, browser, size):
     browser.size(*size, phone=size == PHONE)
-    for path in [site / "index.html", *papers(site), a_run_with_attention(site)]:
+    for path in pages(site):
         browser.open(path)
         browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         assert browser.run("return document.documentElement.scrollWidth") <= size[0], path.name
 
 
-def test_the_filter_leaves_what_is_asked_for(site, browser):
-    browser.open(site / "coupling.html")
-    choose = (
-        "const s = document.getElementById('verdict'); s.value = arguments[0]; s.dispatchEvent(new Event('input'));"
-    )
-    seen = "return [...document.querySelectorAll('.claim')].filter(c => c.offsetParent).map(c => c.dataset.verdict)"
-    everything = browser.run(seen)
-    left = browser.run(choose + seen, "cannot tell")
-    assert set(left) == {"cannot tell"} and 0 < len(left) < len(everything)
-    assert browser.run("return document.getElementById('shown').textContent").startswith(f"{len(left)} of ")
-    assert browser.run(choose + seen, "") == everything
+ROWS = "[...document.querySelectorAll('main details table')].at(-1)"
+"""The table of a paper's experiments."""
 
 
-def test_experiments_are_left_by_both_parts_of_their_names(site, browser):
-    """Of the matrix: one trick on all tasks, one task with all tricks, one cell."""
+def test_experiments_are_left_by_the_words_of_their_rows(site, browser):
     browser.open(site / "matrix.html")
-    choose = (
-        "for (const [id, value] of arguments[0]) { const s = document.getElementById(id); s.value = value;"
-        " s.dispatchEvent(new Event('input')); }"
-        "return [...document.querySelectorAll('tr.experiment')].filter(r => !r.hidden)"
-        ".map(r => `${r.dataset.second}/${r.dataset.third}`)"
-    )
+    browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    choose = f"""
+        const table = {ROWS}, field = [...document.querySelectorAll('input[type=search]')].at(-1);
+        field.value = arguments[0]; field.dispatchEvent(new Event('input'));
+        const left = [...table.tBodies[0].rows].filter(row => !row.hidden);
+        return left.map(row => row.cells[0].textContent + '/' + row.cells[1].textContent);"""
     names = [f"{item.figure}/{item.variant}" for item in CATALOGUE.experiments("matrix")]
-    assert browser.run(choose, []) == names
-    assert browser.run(choose, [["third", "abc"]]) == [name for name in names if name.endswith("/abc")]
-    assert browser.run(choose, [["second", "copy"]]) == ["copy/abc"]
-    assert browser.run("return document.getElementById('left').textContent") == f"1 of {len(names)} experiments"
-    states = "return [...new Set([...document.querySelectorAll('tr.experiment')].map(r => r.dataset.state))]"
-    for state in browser.run(states):
-        left = browser.run(choose, [["second", ""], ["third", ""], ["state", state]])
-        assert left and (len(left) < len(names) or len(browser.run(states)) == 1)
+    assert browser.run(choose, "") == names
+    left = browser.run(choose, "not learned")
+    assert 0 < len(left) < len(names) and set(left) < set(names)
+    assert browser.run(choose, "") == names
 
 
 def test_a_heading_sorts_its_table(site, browser):
     browser.open(site / "coupling.html")
-    column = "return [...document.querySelectorAll('tr.experiment')].map(r => r.cells[2].textContent)"
-    press = (
-        "const h = document.querySelectorAll('[aria-labelledby=experiments] th')[2]; h.querySelector('button').click();"
-    )
+    browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    column = f"return [...{ROWS}.tBodies[0].rows].map(r => r.cells[2].textContent)"
+    press = f"const h = {ROWS}.tHead.rows[0].cells[2]; h.querySelector('button').click();"
     was = browser.run(column)
-    for order in ("ascending", "descending"):
+    for order in ("descending", "ascending"):
         assert browser.run(press + "return h.getAttribute('aria-sort')") == order
         found = browser.run(column)
         told = [text for text in found if text]
@@ -122,25 +105,18 @@ def test_a_heading_sorts_its_table(site, browser):
 
 
 def test_a_map_has_the_numbers_of_the_picture(site, browser):
-    browser.open(site / "coupling.html", "figure-fig1")
-    browser.run("document.querySelector('#figure-fig1 .explore').open = true")
-    browser.run("return new Promise(done => setTimeout(done, 200))")
-    cells = "[...document.querySelectorAll('#figure-fig1 .grid tr')].slice(0, -1)"
+    browser.open(site / "coupling" / "fig1.html")
+    cells = "[...document.querySelectorAll('.grid tr')].slice(0, -1)"
     shown = browser.run(f"return {cells}.map(row => [...row.cells].slice(1).map(cell => cell.textContent))")
-    name = browser.run("return document.querySelectorAll('#figure-fig1 select')[1].selectedOptions[0].text")
+    name = browser.run("return document.querySelectorAll('.explorer select')[1].selectedOptions[0].text")
     drawn = medians(REFERENCE.of(f"coupling/{name}", "night"), "teacher_forced", "correct")
     assert shown == [[f"{value:.0f}" for value in row] for row in (100 * drawn).round().to_numpy()]
 
 
 def test_a_map_of_edit_distances_has_means_and_no_percent(site, browser):
-    card = '[id="figure-fig3.7"]'
-    browser.open(site / "task_hinting.html", "figure-fig3.7")
-    browser.run(f"document.querySelector('{card} .explore').open = true")
-    browser.run("return new Promise(done => setTimeout(done, 200))")
-    shown = browser.run(f"return [...document.querySelectorAll('{card} .grid td')].map(cell => cell.textContent)")
-    told = browser.run(
-        f"return [...document.querySelectorAll('{card} .grid td')].map(c => c.getAttribute('aria-label'))"
-    )
+    browser.open(site / "task_hinting" / "fig3.7.html")
+    shown = browser.run("return [...document.querySelectorAll('.grid td')].map(cell => cell.textContent)")
+    told = browser.run("return [...document.querySelectorAll('.grid td')].map(c => c.getAttribute('aria-label'))")
     figure = next(one for one in CATALOGUE.figures("task_hinting") if one.name == "fig3.7")
     drawn = medians(REFERENCE.of(figure.reads[0], "night"), "free_running", "edit_sum").to_numpy().flatten()
     assert [float(text) for text in shown] == pytest.approx(drawn, abs=0.051) and max(drawn) > 1
@@ -148,48 +124,35 @@ def test_a_map_of_edit_distances_has_means_and_no_percent(site, browser):
 
 
 def test_curves_have_the_numbers_and_the_colours_of_the_picture(site, browser):
-    browser.open(site / "coupling.html", "figure-fig3")
-    browser.run("document.querySelector('#figure-fig3 .explore').open = true")
-    browser.run("return new Promise(done => setTimeout(done, 200))")
+    browser.open(site / "coupling" / "fig3.html")
     told = browser.run(
-        "return [...document.querySelectorAll('#figure-fig3 .plot circle')].map(c => c.getAttribute('aria-label'))"
+        "return [...document.querySelectorAll('.explorer .plot circle')].map(c => c.getAttribute('aria-label'))"
     )
     found = curve_medians(curve_values(REFERENCE.of("coupling/fig3/coupling-scratchpad", "night"), "answer_token"))
     name = "scratchpad, Position coupling, length "
     seen = [text.removeprefix(name).split(";")[0] for text in told if text.startswith(name)]
     assert seen == [f"{length}: median {100 * value:.1f} %" for length, value in found.items()]
     colours = browser.run(
-        "return [...document.querySelectorAll('#figure-fig3 .plot circle')].map(c => c.getAttribute('fill'))"
+        "return [...document.querySelectorAll('.explorer .plot circle')].map(c => c.getAttribute('fill'))"
     )
     assert colours[0] == to_hex(LOOKS["Position coupling"].colour)
 
 
 def test_seeds_of_a_setting_lie_over_one_another(site, browser):
-    page = next((site / "runs").glob("coupling.fig1.coupling-scratchpad.night.seed-1.*"))
-    browser.open(page)
-    count = len(REFERENCE.of("coupling/fig1/coupling-scratchpad", "night"))
+    browser.open(site / "coupling" / "fig1.html")
+    name = browser.run("return document.querySelector('#training-curves select').value")
+    count = len(REFERENCE.of(f"coupling/{name}", "night"))
     assert browser.run("return document.querySelectorAll('#training-curves .seed').length") == count - 1 > 0
     assert browser.run("return document.querySelectorAll('#training-curves polyline:not(.seed)').length") == 1
-    links = browser.run("return [...document.querySelectorAll('nav a')].map(a => a.text)")
-    assert sum(link.startswith("seed ") for link in links) == count - 1
-
-
-def test_a_deep_link_leads_to_its_claim(site, browser):
-    place = re.findall(r'<article class="claim" id="([^"]+)"', (site / "task_hinting.html").read_text())[-1]
-    browser.open(site / "task_hinting.html", place)
-    # on a busy machine the browser scrolls some frames after it has loaded
-    settled = """
-        const top = () => document.getElementById(arguments[0]).getBoundingClientRect().top;
-        return new Promise(done => {
-          let left = 50;
-          const look = () => (-1 <= top() && top() < innerHeight) || !left-- ? done(top()) : setTimeout(look, 100);
-          look();
-        });"""
-    assert -1 <= browser.run(settled, place) < DESK[1]
+    told = browser.run("return document.querySelector('#training-curves .said').textContent")
+    choose = "const s = document.querySelectorAll('#training-curves select')[0]; s.selectedIndex = 1;"
+    browser.run(choose + "s.dispatchEvent(new Event('input'))")
+    assert told.startswith("Thick: seed 0; thin: seeds 1")
+    assert browser.run("return document.querySelectorAll('#training-curves select')[1].value") == "train_loss"
 
 
 def test_a_cell_says_its_counts_by_hover_and_by_keyboard(site, browser):
-    browser.open(a_run_with_attention(site))
+    browser.open(site / "coupling" / "thm4.1.html")
     browser.hover(".grid td")
     first = browser.run("return document.querySelector('.said').textContent")
     assert re.fullmatch(r"length \d+, count \d+: \d+ of \d+ right, [\d.]+ %, (not )?trained", first)
@@ -200,10 +163,7 @@ def test_a_cell_says_its_counts_by_hover_and_by_keyboard(site, browser):
 
 
 def test_curves_show_the_seeds_that_are_switched_on(site, browser):
-    browser.open(site / "task_hinting.html")
-    opened = "const d = [...document.querySelectorAll('.explore')].find(d => d.open = true); return Boolean(d)"
-    assert browser.run(opened)
-    browser.run("return new Promise(done => setTimeout(done, 200))")
+    browser.open(site / "coupling" / "fig3.html")
     thin = "return document.querySelectorAll('.explorer .seed').length"
     thick = "return document.querySelectorAll('.explorer polyline:not(.seed)').length"
     boxes = "const b = document.querySelectorAll('.explorer input[type=checkbox]');"
@@ -216,7 +176,7 @@ def test_curves_show_the_seeds_that_are_switched_on(site, browser):
 
 
 def test_the_attention_viewer_tells_a_weight_of_the_head_that_is_chosen(site, browser):
-    browser.open(a_run_with_attention(site))
+    browser.open(site / "coupling" / "fig1.html")
     said = "return document.querySelector('#attention-viewer .said').textContent"
     heads = "[...document.querySelectorAll('.heads button')]"
     names = browser.run(f"return {heads}.map(button => button.textContent)")
@@ -233,12 +193,13 @@ def test_the_attention_viewer_tells_a_weight_of_the_head_that_is_chosen(site, br
 
 
 def test_the_attention_viewer_shows_single_examples_beside_their_average(site, browser):
-    name = "coupling.fig1.coupling-scratchpad.night.seed-0"
-    browser.open(next(path for path in (site / "runs").glob(f"{name}.*") if '"maps"' in path.read_text()))
-    names = browser.run("return [...document.querySelector('#attention-viewer select').options].map(o => o.text)")
+    browser.open(site / "coupling" / "fig1.html")
+    run = "const r = document.querySelector('#attention-viewer select'); r.value = arguments[0];"
+    browser.run(run + "r.dispatchEvent(new Event('input'))", "fig1/coupling-scratchpad, night, seed 0, reference")
+    names = browser.run("return [...document.querySelectorAll('#attention-viewer select')[1].options].map(o => o.text)")
     assert names[0].startswith("average of ") and len(names) == 4 and all(name.startswith("$") for name in names[1:])
     seen = "return document.querySelector('canvas[tabindex]').toDataURL()"
-    choose = "const s = document.querySelector('#attention-viewer select'); s.value = '2';"
+    choose = "const s = document.querySelectorAll('#attention-viewer select')[1]; s.value = '2';"
     before = browser.run(seen)
     browser.run(choose + "s.dispatchEvent(new Event('input'))")
     assert browser.run(seen) != before
@@ -248,15 +209,14 @@ def test_the_attention_viewer_shows_single_examples_beside_their_average(site, b
 @pytest.mark.parametrize(("scheme", "rules"), [("light", "all"), ("dark", ["color-contrast"])], ids=["light", "dark"])
 def test_an_audit_of_accessibility_finds_nothing_serious(site, browser, scheme, rules):
     """In the dark only colours are others, and every page has the same ones."""
-    pages = [site / "index.html", *papers(site), a_run_with_attention(site)]
+    audited = pages(site)
     browser.tell("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
     audit = Path(AXE).read_text()
     asked = {"resultTypes": ["violations"], **({} if rules == "all" else {"runOnly": rules})}
     told = f"return axe.run({json.dumps(asked)}).then(r => r.violations.map(v => [v.impact, v.id, v.nodes[0].html]))"
-    for path in pages if rules == "all" else [*pages[:2], pages[-1]]:
+    for path in audited if rules == "all" else [*audited[:2], audited[-1]]:
         browser.open(path)
-        browser.run("document.querySelectorAll('.explore').forEach((d, place) => { d.open = place < 2; })")
-        browser.run("return new Promise(done => setTimeout(done, 200))")
+        browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         browser.run(audit)
         found = browser.run(told)
         assert [item for item in found if item[0] in ("serious", "critical")] == [], path.name

@@ -6,7 +6,7 @@ import pytest
 from reproduce.cli import main
 from reproduce.comparison.compare import compare
 from reproduce.comparison.values import MET
-from reproduce.output import description, terminal
+from reproduce.pages import listing, terminal
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import stores
 
@@ -17,7 +17,7 @@ def test_what_show_prints_of_a_field_sets_it(paper, capsys):
     firsts = {item.figure: item for item in reversed(CATALOGUE.experiments(paper))}.values()
     for item in firsts:
         for spec in item.specs.values():
-            fields = description.fields("", [spec.to_dict()])
+            fields = listing.fields("", [spec.to_dict()])
             assert {"data.task", "data.format", "model.encoding", "test.lengths"} <= {path for path, _ in fields}
             for path, value in fields:
                 assert spec.override(f"{path}={value}") == spec, f"{item.name}: {path}={value}"
@@ -101,7 +101,7 @@ def test_show_has_what_differs_from_the_default_and_the_rest_where_it_is_asked_f
 
 
 def test_profiles_whose_parts_differ_stand_side_by_side():
-    rows = description.fields("model.tempered", [None, {"form": "fixed", "of": "position"}])
+    rows = listing.fields("model.tempered", [None, {"form": "fixed", "of": "position"}])
     assert rows == [
         ["model.tempered", "none", ""],
         ["model.tempered.form", "", "fixed"],

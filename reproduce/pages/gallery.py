@@ -1,9 +1,8 @@
 """Every committed picture of a paper on one page: the picture, its caption, and published values beside ours.
 
-Committed SVG files and a comparison enter, Markdown for a page in docs/ leaves.
+Committed SVG files and a comparison enter, Markdown leaves, for a page in docs/ and for the site.
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from lengen.metrics.measures import short
 from lengen.paper.experiment import CURVES, GRID, TABLE, Figure
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.values import Line, Value, number, score
-from reproduce.markdown import table
-from reproduce.publication.facts import Facts
+from reproduce.pages.facts import Facts
+from reproduce.pages.markdown import folded, table
 from reproduce.runs.catalogue import CATALOGUE
 
 
@@ -21,7 +20,7 @@ def gallery(paper: str, facts: Facts) -> str:
     folder = facts.reference.path / paper / "figures"
     found = facts.compared[paper]
     sections = [
-        _section(path, figure, found, facts.repository)
+        section(path, f"../{path.relative_to(facts.repository).as_posix()}", figure, found, "###")
         for figure in CATALOGUE.figures(paper)
         for path in sorted(folder.glob(f"{figure.name}-*.svg"))
         if path.stem.rpartition("-")[0] == figure.name
@@ -29,14 +28,9 @@ def gallery(paper: str, facts: Facts) -> str:
     return "\n\n".join(sections)
 
 
-def _section(path: Path, figure: Figure, found: Comparison, repository: Path) -> str:
-    from lengen.plotting import said
-
-    title, _, caption = said(path.read_bytes()).partition(". ")
-    place = path.relative_to(repository).as_posix()
-    seen = next((one for one in re.split(r"(?<=\.) ", caption) if one.startswith("Mean exact match")), "")
-    alternative = re.sub(r"[\[\]]", "", f"{title}. {seen}".strip())
-    parts = [f"### {title}", f"![{alternative}](../{place})", caption or "Nothing has run."]
+def section(path: Path, link: str, figure: Figure, found: Comparison, level: str) -> str:
+    """Return a picture under a heading, its caption, and the published values of what it draws beside ours."""
+    title, shown, caption = picture(path, link)
     homes = CATALOGUE.homes(found.paper, path.stem.rpartition("-")[2])
     drawn = {homes[name] for name in figure.reads}
     mine = [
@@ -44,13 +38,23 @@ def _section(path: Path, figure: Figure, found: Comparison, repository: Path) ->
         for line in found.beside
         if {homes[name] for name in line.value.experiments} <= drawn and _draws(figure, line.value)
     ]
+    parts = [f"{level} {title}", shown, caption or "Nothing has run."]
     if mine:
         met = score(mine)
-        parts.append(
-            f"<details markdown><summary>Published beside ours: {met.within_5} of {met.compared} within 5 points"
-            f"</summary>\n\n{values(mine)}\n\n</details>"
-        )
+        summary = f"Published beside ours: {met.within_5} of {met.compared} within 5 points"
+        parts.append(folded(summary, values(mine), "markdown"))
     return "\n\n".join(parts)
+
+
+def picture(path: Path, link: str) -> tuple[str, str, str]:
+    """Return the title of a drawn picture, the picture as Markdown and its caption."""
+    from lengen.plotting import said
+
+    title, _, caption = said(path.read_bytes()).partition(". ")
+    sentences = [f"{sentence.removesuffix('.')}." for sentence in caption.split(". ")]
+    mean = next((sentence for sentence in sentences if sentence.startswith("Mean exact match")), "")
+    alternative = f"{title}. {mean}".strip().replace("[", "").replace("]", "")
+    return title, f"![{alternative}]({link})", caption
 
 
 def _draws(figure: Figure, value: Value) -> bool:

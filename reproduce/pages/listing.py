@@ -1,23 +1,28 @@
-"""Tables of papers with their scores, of the figures of a paper, and of the variants of a figure.
+"""Tables of papers with their scores, of the figures of a paper, of the variants of a figure; one experiment in full.
 
-Experiments, the runs that are there and the last committed comparison enter. No torch, no matplotlib, no records.
+Experiments, the runs that are there and the last committed comparison enter; what rich prints leaves. No torch, no
+matplotlib, no records.
 """
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lengen.paper.experiment import Experiment, Figure
+from lengen.paper.experiment import PROFILES, Experiment, Figure
 from lengen.paper.paper import Paper
+from lengen.results.records import Run
 from reproduce.comparison.compare import Recorded
 from reproduce.comparison.published import CHECKED
 from reproduce.comparison.statements import WORDS
-from reproduce.output.terminal import COLOURS, entry, table
+from reproduce.pages.looks import LOOKS
+from reproduce.pages.terminal import breakable, entry, table
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.estimate import cost, in_words, makespan
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
@@ -88,7 +93,7 @@ def answered(counts: Counter[str]) -> "Text":
 
     width = max(map(len, map(str, counts.values())), default=0)
     short = {word: word.replace("holds once", "once") for word in WORDS if counts[word]}
-    lines = [Text(f"{counts[word]:>{width}} {said}", COLOURS.get(word, "dim")) for word, said in short.items()]
+    lines = [Text(f"{counts[word]:>{width}} {said}", LOOKS[word].colour) for word, said in short.items()]
     return Text("\n").join(lines) if lines else Text("none", "dim")
 
 
@@ -173,3 +178,141 @@ def _remark(item: Experiment) -> str:
     if shared.name != item.name:
         return f"at cpu size the run of {shared.name}"
     return item.extra.get("cpu", "")
+
+
+# ------------------------------------------------------------------ one experiment
+
+
+class Entry(NamedTuple):
+    """A published number or claim that names an experiment."""
+
+    id: str
+    answer: str
+    """Answer, or value of ours, by the last comparison; empty where there is none."""
+    sentence: str
+
+
+def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> "list[RenderableType]":
+    """Claim and place; what its settings change of the defaults, or all of them (``full``); published entries and
+    their answers; commands."""
+    from rich.text import Text
+
+    profiles = [profile for profile in PROFILES if profile in experiment.specs]
+    parts: list[RenderableType] = [Text(experiment.name, "bold"), Text(f"{experiment.place}: {experiment.claim}")]
+    if not profiles:
+        return [*parts, Text(), *(Text(f"not run: {why}") for why in dict.fromkeys(experiment.absent.values()))]
+    rows = fields("", [experiment.specs[profile].to_dict() for profile in profiles])
+    if not full:
+        changed = {row[0] for profile in profiles for row in fields("", [experiment.specs[profile].changed()])}
+        rows = [row for row in rows if row[0] in changed]
+    alike = [row for row in rows if len(set(row[1:])) == 1 and len(profiles) > 1]
+    parts += [Text(), _setting(alike, ["at every size"])] if alike else []
+    apart = [row for row in rows if row not in alike]
+    apart.append(["estimated", *(in_words(cost(experiment.specs[profile], profile).total) for profile in profiles)])
+    if full:
+        apart.append(["hash", *(experiment.specs[profile].hash() for profile in profiles)])
+    parts += [Text(), _setting(apart, profiles)]
+    if not full:
+        parts += [Text(), Text("Everything else is at its default: --full shows it.", "dim")]
+    for profile, reason in experiment.absent.items():
+        parts += [Text(), Text(f"no {profile} size: {reason}")]
+    for profile, reason in experiment.extra.items():
+        parts += [Text(), Text(f"extra at the {profile} profile: {reason}")]
+    if published:
+        parts += [Text(), _entries(published)]
+    parts += [Text(), *(Text(f"python -m reproduce run {experiment.name} --profile {name}") for name in profiles)]
+    return parts
+
+
+def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
+    """Return fields with their value at each size, or with the one of all sizes; lists break at their commas."""
+    from rich.text import Text
+
+    made = table("", *heads)
+    for column in made.columns:
+        column.no_wrap = column is made.columns[0]
+    for field, *values in rows:
+        made.add_row(field, *(Text(breakable(value, ",")) for value in values[: len(heads)]))
+    return made
+
+
+def _entries(published: Sequence[Entry]) -> "Table":
+    from rich.text import Text
+
+    found = table("published", "here")
+    for item in published:
+        said = Text(item.id, "bold").append(f": {item.sentence}", "not bold")
+        found.add_row(said, Text(item.answer, LOOKS[item.answer].colour if item.answer in LOOKS else "dim"))
+    return found
+
+
+ABSENT = object()
+"""Stands for the field of a part that another profile has and this one has not."""
+
+
+def fields(path: str, values: Sequence[Any]) -> list[list[str]]:
+    """A row for each field of what stands at a path of several settings, plain data; parts by their kind, then theirs.
+
+    >>> fields("data.task", [{"kind": "parity", "bits": 3}, {"kind": "addition", "digits": 5}])
+    [['data.task', 'parity', 'addition'], ['data.task.bits', '3', ''], ['data.task.digits', '', '5']]
+    """
+    nested = [value if isinstance(value, dict) else {} for value in values]
+    own = [value.get("kind", ABSENT) if isinstance(value, dict) else value for value in values]
+    rows = [[path, *map(_value, own)]] if any(value is not ABSENT for value in own) else []
+    for name in dict.fromkeys(name for inner in nested for name in inner if name != "kind"):
+        rows += fields(f"{path}.{name}".lstrip("."), [inner.get(name, ABSENT) for inner in nested])
+    return rows
+
+
+def _value(value: object) -> str:
+    """A field's value; long ranges of whole numbers as first..last."""
+    if value is None or value is ABSENT:
+        return "" if value is ABSENT else "none"
+    if isinstance(value, list):
+        if len(value) > 3 and all(isinstance(item, int) for item in value):
+            return _ranges(value)
+        return json.dumps(value).replace(" ", "")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _ranges(values: Sequence[int]) -> str:
+    """Whole numbers, those that follow one another at equal distances as first..last.
+
+    >>> _ranges([5, 10, 15, 20, 21, 25, 30]), _ranges([1, 2, 3, 4, 6, 9])
+    ('5..20 by 5,21,25,30', '1..4,6,9')
+    """
+    groups: list[list[int]] = []
+    for item in values:
+        last = groups[-1] if groups else []
+        if last and item > last[-1] and (len(last) == 1 or item - last[-1] == last[1] - last[0]):
+            last.append(item)
+        else:
+            groups.append([item])
+    return ",".join(map(_range, groups))
+
+
+def _range(group: Sequence[int]) -> str:
+    """Numbers at equal distances: as first..last if that is shorter."""
+    step = group[1] - group[0] if len(group) > 1 else 0
+    if len(group) < (3 if step == 1 else 4):
+        return ",".join(map(str, group))
+    return f"{group[0]}..{group[-1]}" + f" by {step}" * (step > 1)
+
+
+def different_kernels(runs: Iterable[Run]) -> str:
+    """One sentence if the runs of one setting were trained with several kernels, by run.json; else nothing."""
+    seeds: dict[str, list[int]] = {}
+    for run in runs:
+        kernels = run.info.get("kernels")
+        if isinstance(kernels, dict) and {"products", "compiled"} <= kernels.keys():
+            compiled = "compiled" if kernels["compiled"] else "not compiled"
+            products = (
+                "float32 products" if kernels["products"] == "none" else f"{kernels['products']} bfloat16 products"
+            )
+            seeds.setdefault(f"{products}, {compiled}", []).append(run.seed)
+    if len(seeds) < 2:
+        return ""
+    named = [
+        f"{kernels} (seed{'s' * (len(of) > 1)} {', '.join(map(str, sorted(of)))})" for kernels, of in seeds.items()
+    ]
+    return f"trained with different kernels, which moves numbers by rounding: {'; '.join(sorted(named))}"

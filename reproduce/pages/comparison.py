@@ -1,21 +1,31 @@
-"""A comparison as Markdown and as tables for programs: one screen for each paper, details folded below.
+"""A comparison: as comparison.md, one screen a paper with details folded below, as statements.csv, on a terminal.
 
 Comparisons enter, text leaves.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lengen.metrics.measures import short
 from lengen.results.records import to_table
 from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
+from reproduce.comparison.statements import WORDS
 from reproduce.comparison.values import MET, Line, hard, number, probability, score
-from reproduce.markdown import table
+from reproduce.pages import terminal, text
+from reproduce.pages.looks import LOOKS
+from reproduce.pages.markdown import folded, table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
 from reproduce.store.atomic_files import update
 from reproduce.store.store import Store
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
 COLUMNS = (
     "statement", "paper", "arxiv", "openreview", "place", "words", "answer", "reason", "distance", "numbers", "p",
@@ -24,7 +34,6 @@ COLUMNS = (
 """Columns of statements.csv."""
 DETAILS = ("comparison", "outcome", "measured", "p", "seeds left out")
 """Columns of the comparisons that statements rest on."""
-DAGGER = "†"
 RULES = """\
 **Published beside ours.** A published value stands beside ours only if the specification of our runs has the
 published problems: the same trained range, the same text, tested at the same lengths and counts, or at some of them
@@ -65,18 +74,18 @@ def page(found: Comparison) -> str:
     title = CATALOGUE.paper(found.paper).title
     parts = [f"# {title}: published and measured", score_of(found)]
     if found.answers:
-        reasons = [f"- *{one.statement.id}*, {one.word}: {one.reason}." for one in found.answers if one.reason]
+        reasons = [f"- *{one.statement.id}*, {one.word}: {why}." for one in found.answers if (why := text.reason(one))]
         parts += ["## Main statements", statements_table(found.answers), "\n".join(reasons)]
     if found.beside:
-        text = f"{_scores(found.beside)}\n\n{values_table(found.beside)}"
-        parts += [_folded(f"Published beside ours: {len(found.beside)} values", text)]
+        values = f"{_scores(found.beside)}\n\n{values_table(found.beside)}"
+        parts += [folded(f"Published beside ours: {len(found.beside)} values", values)]
     if found.answers:
-        parts += [_folded("Comparisons that each statement rests on", _details(found.answers))]
+        parts += [folded("Comparisons that each statement rests on", _details(found.answers))]
     if found.details:
         parts += [table(DETAILS, (_detail(one, "") for one in found.details))]
-    parts += [lacking_table(found.lines), _settings(found), _folded("How answers are given", RULES)]
+    parts += [lacking_table(found.lines), _settings(found), folded("How answers are given", RULES)]
     if deviations := CATALOGUE.deviations(found.paper):
-        parts.append(_folded("Deviations", "\n".join(f"- **{name}** {text}" for name, text in deviations.items())))
+        parts.append(folded("Deviations", "\n".join(f"- **{name}** {words}" for name, words in deviations.items())))
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
@@ -93,14 +102,9 @@ def statements_table(answers: Sequence[Answer]) -> str:
     """Return the statements with their answers."""
     return table(
         ["statement", "answer", "distance", "measured"],
-        ([f"{answer.statement.words}{mark(answer)}", f"**{answer.word}**", answer.distance, answer.numbers]
+        ([f"{answer.statement.words}{text.mark(answer)}", f"**{answer.word}**", answer.distance, text.evidence(answer)]
          for answer in answers),
     )  # fmt: skip
-
-
-def mark(answer: Answer) -> str:
-    """Return a dagger for a statement that is younger than its runs."""
-    return f" {DAGGER}" if answer.younger else ""
 
 
 def _scores(found: Sequence[Line]) -> str:
@@ -144,7 +148,8 @@ def _detail(finding: Finding, kind: str) -> list[str]:
         for side in sides
         if side.hollow
     ]
-    return [f"{kind}{finding.part.words}", finding.outcome, finding.numbers, probability(finding.p), ", ".join(hollow)]
+    words, numbers = f"{kind}{finding.part.words}", text.measured(finding)
+    return [words, text.outcome(finding), numbers, probability(finding.p), ", ".join(hollow)]
 
 
 def lacking_table(found: Sequence[Line]) -> str:
@@ -162,7 +167,7 @@ def lacking_table(found: Sequence[Line]) -> str:
     head = ["place", "experiment", "values", "run here", "published setting, one training each on one GPU"]
     title = f"{sum(map(len, groups.values()))} published measurements have no value of ours beside them"
     note = "Times are estimates, at most so long where training ends by itself. results/published.csv lists the values."
-    return _folded(title, f"{table(head, rows)}\n\n{note}")
+    return folded(title, f"{table(head, rows)}\n\n{note}")
 
 
 def _instead(line: Line) -> str:
@@ -184,12 +189,12 @@ def _settings(found: Comparison) -> str:
     if not found.settings:
         return ""
     equal = f"{len(found.settings) - len(wrong)} of {len(found.settings)}"
-    text = f"{equal} published hyper-parameters are equal in the paper profile."
+    sentence = f"{equal} published hyper-parameters are equal in the paper profile."
     if not wrong:
-        return text
+        return sentence
     head = ["id", "place", "published", "ours", "deviations"]
     rows = [[s.id, s.place, s.published, _of_experiments(s.unequal), " ".join(s.deviations)] for s in wrong]
-    return f"{text}\n\n{table(head, rows)}"
+    return f"{sentence}\n\n{table(head, rows)}"
 
 
 def _of_experiments(unequal: Mapping[str, object]) -> str:
@@ -206,10 +211,6 @@ def _of_experiments(unequal: Mapping[str, object]) -> str:
     )
 
 
-def _folded(title: str, text: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{text.strip()}\n\n</details>"
-
-
 def statements_csv(found: Iterable[Comparison]) -> str:
     """Return the statements of several papers as comma-separated values, under ids that stay: ``paper/statement``."""
     return to_table(COLUMNS, (row for one in found for row in _rows(one)))
@@ -223,7 +224,7 @@ def _rows(found: Comparison) -> Iterable[list[object]]:
         problems = min((finding.problems for finding in answer.findings if finding.problems), default=0)
         yield [
             f"{found.paper}/{statement.id}", found.paper, paper.arxiv, paper.openreview, statement.place,
-            statement.words, answer.word, answer.reason, answer.distance, answer.numbers, probability(p),
+            statement.words, answer.word, text.reason(answer), answer.distance, text.evidence(answer), probability(p),
             answer.seeds or "", problems or "", str(answer.younger).lower(), command(answer),
         ]  # fmt: skip
 
@@ -251,3 +252,106 @@ def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Pa
         paths.append(store.path / paper / "comparison.md")
         update(paths[-1], page(mine))
     return found, paths
+
+
+# ------------------------------------------------------------------ on a terminal
+
+
+NOTE = f"{text.DAGGER} written or reworded after some of its runs."
+
+
+MANY = 24
+"""Values of which only those apart are printed."""
+
+
+def whole(reference: Comparison, yours: Comparison | None, every: bool = False) -> "list[RenderableType]":
+    """Return the score, the values beside ours and the statements of one paper.
+
+    Of many values those are left out that are met, by stored and by local runs, unless ``every`` one is asked for.
+    """
+    from rich.text import Text
+
+    shown = reference.beside or (yours.beside if yours else [])
+    missed = {line.value.id for line in (*reference.beside, *(yours.beside if yours else ())) if line.apart > MET}
+    apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
+    parts: list[RenderableType] = [score_in_words(reference, yours, len(apart) < len(shown))]
+    if shown:
+        parts += [Text(), _values(apart, yours)]
+    for answer in reference.answers:
+        parts += [Text(), *_shown_answer(answer, "")]
+        other = next((one for one in yours.answers if one.statement.id == answer.statement.id), None) if yours else None
+        if other is not None and other.distance:
+            parts += _shown_answer(other, "yours: ")
+    for detail in reference.details:
+        parts += [Text(), *_shown_detail(detail)]
+    if not reference.answers and not reference.lines and not reference.details:
+        parts.append(Text("Nothing is compared there."))
+    return [*parts, Text(NOTE, "dim")] if any(answer.younger for answer in reference.answers) else parts
+
+
+def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> "Text":
+    """Return how many published values are met and how many statements have which answer."""
+    from rich.text import Text
+
+    found = (
+        Text(f"{reference.score}", "bold") if reference.score.compared else Text("no published value beside ours yet")
+    )
+    if yours is not None and yours.score.compared:
+        found.append(f"; yours: {yours.score}")
+    if left_out:
+        found.append("; --all prints them")
+    if reference.answers:
+        found.append("\n").append(answers_in_words(reference.counts))
+        found.append(f" of {len(reference.answers)} statement{'s' * (len(reference.answers) != 1)}")
+    return found
+
+
+def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
+    """Return a line for each value: published, ours, points apart and every seed; with yours if there are any."""
+    from rich.text import Text
+
+    mine = {line.value.id: line for line in (yours.beside if yours else ())}
+    heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
+    found = terminal.table("experiment", *((head, "right") for head in heads), "every seed")
+    found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
+    for line in shown:
+        cells = [line.name, line.value.at, line.value.printed, number(line.ours)]
+        if mine:
+            cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
+        cells += [number(line.gap), " ".join(f"{seed:.3g}" for seed in line.seeds)]
+        style = "yellow" if line.apart > MET else ""
+        found.add_row(*(Text(cell, style) for cell in cells))
+    return found
+
+
+def _shown_answer(answer: Answer, whose: str) -> "list[RenderableType]":
+    from rich.padding import Padding
+    from rich.text import Text
+
+    words = Text(whose).append(answer.word, LOOKS[answer.word].colour)
+    if not whose:
+        words.append(f"  {answer.statement.words}{text.mark(answer)}")
+    below = "; ".join(filter(None, (text.sentence(answer), "" if whose else f"id {answer.statement.id}")))
+    return [words, Padding(Text(below, "dim"), (0, 0, 0, 2))] if below else [words]
+
+
+def _shown_detail(found: Finding) -> "list[RenderableType]":
+    """Return what a detail compares and its outcome, of a statement that rests on other experiments."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    below = Padding(Text(text.sentence_of_detail(found), "dim"), (0, 0, 0, 2))
+    return [Text(f"detail: {found.part.words}"), below]
+
+
+def answers_in_words(counts: Counter[str]) -> "Text":
+    """Return how many statements have which answer; what none has is left out.
+
+    >>> from reproduce.pages.terminal import NO_BREAK
+    >>> answers_in_words(Counter({"holds": 1, "cannot tell": 3})).plain.replace(NO_BREAK, " ")
+    '1 holds, 3 cannot tell'
+    """
+    from rich.text import Text
+
+    answers = ((f"{counts[word]} {word}", LOOKS[word].colour) for word in WORDS if counts[word])
+    return Text(", ").join(Text(terminal.unbroken(words), colour) for words, colour in answers)

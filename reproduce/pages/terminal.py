@@ -5,7 +5,6 @@ No torch, no matplotlib; rich is loaded where there is a table.
 
 import itertools
 import math
-import re
 import shutil
 import textwrap
 from collections.abc import Mapping
@@ -13,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
     from rich.table import Column, Table
 
-COLOURS = {"holds": "green", "holds once repaired": "green", "does not hold": "red", "cannot tell": "yellow"}
-"""By answer."""
 NO_BREAK = "\ue000"
 """Stands for a space at which no line may end, until it is printed: rich breaks lines at every kind of space."""
+BREAK = "\x1f"
+"""Stands for a place without a space at which a line may end."""
 GAP = 2
 """Spaces between the columns of a table."""
+FOLDED = 4
+"""Fewest characters of a column that wraps."""
 PIPED_WIDTH = 180
 """Characters of a line where there is no terminal."""
 HEIGHT = 24
@@ -43,9 +44,9 @@ def table(*columns: str | tuple[str, Literal["left", "right"]]) -> "Table":
     from rich.table import Table
 
     made = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
-    for number, column in enumerate(columns):
+    for place, column in enumerate(columns):
         name, justify = (column, "left") if isinstance(column, str) else column
-        made.add_column(name, justify=justify, no_wrap=number > 0, overflow="fold")  # type: ignore[arg-type]
+        made.add_column(name, justify=justify, no_wrap=place > 0, overflow="fold")  # type: ignore[arg-type]
     return made
 
 
@@ -54,13 +55,18 @@ def unbroken(words: str) -> str:
     return words.replace(" ", NO_BREAK)
 
 
+def breakable(words: str, behind: str) -> str:
+    """Return words whose lines may end behind a mark as well."""
+    return words.replace(behind, behind + BREAK)
+
+
 def entry(name: str, said: str) -> "RenderableType":
     """A cell with a name and, under it and indented, what is said of it."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
 
-    return Group(Text(name, "bold"), Padding(Text(said), (0, 0, 0, 2)))
+    return Group(Text(breakable(name, "/"), "bold"), Padding(Text(said), (0, 0, 0, 2)))
 
 
 def tell(*lines: str) -> None:
@@ -76,38 +82,25 @@ def show(*parts: "RenderableType") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    needed = [_least(part) for part in parts if isinstance(part, Table)]
-    console = Console(width=max([width(), *needed]), height=HEIGHT, highlight=False, markup=False, emoji=False)
+    console = Console(width=10 * PIPED_WIDTH, height=HEIGHT, highlight=False, markup=False, emoji=False)
+    console.width = max([width(), *(_least(part, console) for part in parts if isinstance(part, Table))])
     with console.capture() as captured:
         for part in parts:
             console.print(part)
-    print("\n".join(line.replace(NO_BREAK, " ").rstrip() for line in captured.get().splitlines()))
+    lines = captured.get().replace(NO_BREAK, " ").replace(BREAK, "").splitlines()
+    print("\n".join(map(str.rstrip, lines)))
 
 
-def _least(shown: "Table") -> int:
-    """Characters of a line in which the first column holds its longest word, a name's part between two slashes being
-    one, and the other columns stand as they are."""
-    from rich.console import Console
+def _least(shown: "Table", console: "Console") -> int:
+    """Return the characters of a line in which names and columns that do not wrap are whole."""
     from rich.measure import Measurement
 
-    console = Console(width=10 * PIPED_WIDTH, height=HEIGHT, highlight=False, markup=False, emoji=False)
-
-    def word(cell: "RenderableType") -> int:
-        lines = console.render_lines(cell, pad=False)
-        words = re.findall(r"[^\s/]+", "\n".join("".join(part.text for part in line) for line in lines))
-        return max(map(len, words), default=0)
-
     def needs(column: "Column") -> int:
-        if column.width is not None:
-            return column.width
         cells = [Measurement.get(console, console.options, cell) for cell in (column.header, *column.cells)]
         return max(cell.maximum if column.no_wrap else cell.minimum for cell in cells)
 
-    if not shown.columns:
-        return 0
     first, *others = shown.columns
-    least = needs(first) if first.no_wrap else max(map(word, (first.header, *first.cells)))
-    return least + sum(shown.padding[1] + needs(column) for column in others)
+    return needs(first) + sum(GAP + (needs(column) if column.no_wrap else FOLDED) for column in others)
 
 
 def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:

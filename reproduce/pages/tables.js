@@ -1,6 +1,7 @@
 // Wide and long tables: a click on a head sorts, a field above keeps the rows that contain its text.
-document.addEventListener("DOMContentLoaded", () => {
+(() => {
   const value = row => row.textContent.trim();
+  const collator = new Intl.Collator("en", {numeric: true});
   const number = text => parseFloat(text.replace(/,/g, ""));
   for (const table of document.querySelectorAll(".md-typeset table:not([class])")) {
     const body = table.tBodies[0], rows = body ? [...body.rows] : [];
@@ -14,9 +15,9 @@ document.addEventListener("DOMContentLoaded", () => {
         const down = head.getAttribute("aria-sort") === "descending";
         [...table.tHead.rows[0].cells].forEach(other => other.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", down ? "ascending" : "descending");
-        const of = row => value(row.cells[column]);
-        const compare = (a, b) => isNaN(number(of(a))) || isNaN(number(of(b))) ? of(a).localeCompare(of(b)) : number(of(a)) - number(of(b));
-        body.append(...rows.sort((a, b) => (down ? 1 : -1) * compare(a, b)));
+        const cells = rows.map(row => ({row, text: value(row.cells[column]), number: number(value(row.cells[column]))}));
+        cells.sort((a, b) => !a.text - !b.text || (down ? 1 : -1) * (a.number - b.number || collator.compare(a.text, b.text)));
+        body.append(...cells.map(cell => cell.row));
       });
     });
     const field = document.createElement("input");
@@ -25,7 +26,7 @@ document.addEventListener("DOMContentLoaded", () => {
     field.style = "border: 1px solid; border-radius: 3px; padding: .2rem .5rem; margin: .4rem 0; font: inherit";
     field.setAttribute("aria-label", "show the rows that contain this text");
     field.addEventListener("input", () => rows.forEach(row => { row.hidden = !value(row).toLowerCase().includes(field.value.toLowerCase()); }));
-    const place = table.closest(".md-typeset__scrollwrap") || table;
+    const place = table.closest(".md-typeset__scrollwrap, .wide") || table;
     place.before(field);
   }
-});
+})();

@@ -7,11 +7,12 @@ import json
 from collections.abc import Callable
 
 from lengen.results.records import Run
-from reproduce.comparison.pages import score_of, values_table
 from reproduce.comparison.statements import FAILS
 from reproduce.comparison.values import MET
-from reproduce.markdown import table
-from reproduce.publication.facts import Facts
+from reproduce.pages import text
+from reproduce.pages.comparison import score_of, values_table
+from reproduce.pages.facts import Facts
+from reproduce.pages.markdown import table
 from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -48,7 +49,7 @@ def failed(paper: str, facts: Facts) -> str:
     """Statements and details that do not hold, and published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
     below = [
-        f"- A detail of `{paper}/{answer.statement.id}`: {one.part.words}: {one.outcome}; {one.numbers}."
+        f"- A detail of `{paper}/{answer.statement.id}`: {one.part.words}: {text.outcome(one)}; {text.measured(one)}."
         for answer in facts.compared[paper].answers
         for one in answer.details
         if one.word == FAILS
@@ -64,10 +65,8 @@ def statements(paper: str, facts: Facts, *words: str) -> str:
     lines = []
     for answer in facts.compared[paper].answers:
         if answer.word in words:
-            told = "; ".join(filter(None, (answer.reason, answer.numbers, answer.distance)))
-            lines.append(
-                f"- `{paper}/{answer.statement.id}`: {answer.statement.words} ({answer.statement.place}). {told}."
-            )
+            statement = f"`{paper}/{answer.statement.id}`: {answer.statement.words} ({answer.statement.place})"
+            lines.append(f"- {statement}. {text.sentence(answer)}.")
     return "\n".join(lines) or "No main statement so far."
 
 

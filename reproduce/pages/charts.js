@@ -1,5 +1,7 @@
+// Exact counts as heat maps and curves, training curves, attention maps. Everything is built from nodes and text, never
+// from markup.
+(() => {
 "use strict";
-// Exact counts as heat maps and curves. Everything is built from nodes and text, never from markup.
 const COLORS = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#949494", "#56b4e9", "#8c7a00", "#7f3fbf"];
 // Colours of the pictures, at even distances: YlGnBu, its grey of what was not learned, inferno.
 const HEAT = ["#ffffd9", "#edf8b1", "#c6e9b4", "#7ecdbb", "#40b5c4", "#1d90c0", "#225da8", "#243392", "#081d58"];
@@ -224,3 +226,117 @@ for (const place of document.querySelectorAll(".explorer")) {
   if (!details) explore(place);
   else details.addEventListener("toggle", () => { if (details.open && !place.firstChild) explore(place); });
 }
+
+// -- training curves of the seeds of one experiment --
+
+const training = data("curves");
+if (training) {
+  const place = document.getElementById("training-curves"), view = make("div"), said = saying();
+  const options = names => names.map(name => make("option", {value: name}, name));
+  const [runLabel, run] = choice("Runs", Object.keys(training).map(name => [name, name]), () => fill());
+  const [label, which] = choice("Curve", [], () => refresh());
+  const fill = () => {
+    const before = which.value, names = Object.keys(training[run.value]).sort((a, b) => (b === "train_loss") - (a === "train_loss"));
+    which.replaceChildren(...options(names));
+    if (names.includes(before)) which.value = before;
+    refresh();
+  };
+  const refresh = () => {
+    const lines = training[run.value][which.value].map(([seed, points], number) => ({color: COLORS[number % COLORS.length], thin: number > 0,
+      points: points.map(([step, value]) => [step, value, `seed ${seed}, step ${step}: ${value}`])})).reverse();
+    const [first, ...others] = training[run.value][which.value].map(([seed]) => seed);
+    said.textContent = `Thick: seed ${first}` + (others.length ? `; thin: seeds ${others.join(", ")}` : "")
+      + ". Point at a mark, or use the arrow keys.";
+    view.replaceChildren(plot(lines, which.value + " by step", false, false, text => { said.textContent = text; }));
+  };
+  place.append(make("p", {}, runLabel, " ", label), said, view);
+  fill();
+}
+
+// -- attention --
+
+function look(place, stored, said) {
+  const [layers, heads, queries, keys] = stored.shape, edge = 36, size = Math.max(10, Math.min(18, Math.floor(560 / keys)));
+  const bytes = stored.maps.map(map => Uint8Array.from(atob(map.weights), letter => letter.charCodeAt(0)));
+  const [exampleLabel, example] = choice("Example", stored.maps.map((map, number) => [number, map.name]), () => refresh(true));
+  let [chosen, row, column] = [0, queries - 1, 0];
+  const named = head => `layer ${Math.floor(head / heads) + 1}, head ${head % heads + 1}`;
+  const weight = (head, q, k) => bytes[+example.value][(head * queries + q) * keys + k] / 255;
+  const colour = Array.from({length: 256}, (_, step) => step < 3 ? "#000" : shade(INFERNO, Math.sqrt((step / 255 - 0.01) / 0.99)));
+  const paint = (pen, head, x, y, side) => {
+    for (let q = 0; q < queries; q++) for (let k = 0; k < keys; k++) {
+      pen.fillStyle = colour[Math.round(255 * weight(head, q, k))];
+      pen.fillRect(x + k * side, y + q * side, side, side);
+    }
+  };
+  const small = Array.from({length: layers * heads}, (_, head) => {
+    const button = make("button", {type: "button"}, make("canvas", {width: keys, height: queries}), named(head));
+    button.addEventListener("click", () => { chosen = head; refresh(); });
+    return button;
+  });
+  const canvas = make("canvas", {width: edge + keys * size + 80, height: edge + queries * size + 4, tabindex: "0", role: "img",
+    "aria-label": "attention from each query (rows) to each key (columns); the arrow keys move the mark"});
+  const refresh = again => {
+    const pen = canvas.getContext("2d"), tokens = stored.maps[+example.value].tokens.map(token => token === " " ? "␣" : token);
+    const ink = getComputedStyle(document.body).color, [right, high] = [edge + keys * size + 12, queries * size];
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.fillStyle = ink;
+    pen.font = "11px system-ui, sans-serif";
+    pen.fillText("key →", edge, 11);
+    pen.fillText("query", 0, edge - 14);
+    pen.fillText("↓", 0, edge);
+    pen.textAlign = "center";
+    tokens.slice(0, keys).forEach((token, k) => pen.fillText(token, edge + (k + 0.5) * size, edge - 5));
+    tokens.slice(0, queries).forEach((token, q) => pen.fillText(token, edge - 10, edge + (q + 0.75) * size));
+    pen.textAlign = "left";
+    pen.fillText("attention", right, 11);
+    for (let y = 0; y < high; y++) {
+      pen.fillStyle = shade(INFERNO, 1 - y / high);
+      pen.fillRect(right, edge + y, 12, 1);
+    }
+    pen.fillStyle = ink;
+    for (const value of [1, 0.5, 0.25, 0.1, 0.01]) {
+      pen.fillText(String(value), right + 16, edge + 4 + high * (1 - Math.sqrt((value - 0.01) / 0.99)));
+    }
+    paint(pen, chosen, edge, edge, size);
+    pen.strokeStyle = "#40c4ff";
+    pen.lineWidth = 2;
+    pen.strokeRect(edge + column * size, edge + row * size, size, size);
+    small.forEach((button, head) => {
+      button.setAttribute("aria-pressed", String(head === chosen));
+      if (again) paint(button.firstChild.getContext("2d"), head, 0, 0, 1);
+    });
+    said.textContent = `${named(chosen)}: query '${tokens[row]}' (${row + 1}) to key '${tokens[column]}' (${column + 1}): `
+      + weight(chosen, row, column).toFixed(3);
+  };
+  const move = (q, k) => {
+    [row, column] = [Math.max(0, Math.min(queries - 1, q)), Math.max(0, Math.min(keys - 1, k))];
+    refresh();
+  };
+  canvas.addEventListener("pointermove", event => {
+    const box = canvas.getBoundingClientRect();
+    move(Math.floor((event.clientY - box.top - edge) / size), Math.floor((event.clientX - box.left - edge) / size));
+  });
+  canvas.addEventListener("keydown", event => {
+    const by = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
+    if (!by) return;
+    event.preventDefault();
+    move(row + by[0], column + by[1]);
+  });
+  const all = make("div", {class: "heads"}, ...small);
+  all.style.gridTemplateColumns = `repeat(${heads}, minmax(0, 8rem))`;
+  place.replaceChildren(make("p", {}, exampleLabel), all, said, make("div", {class: "wide"}, canvas));
+  refresh(true);
+  return refresh;
+}
+const maps = data("attention-maps");
+if (maps) {
+  const viewer = document.getElementById("attention-viewer"), view = make("div");
+  let refresh;
+  const [label, which] = choice("Run", Object.keys(maps).map(name => [name, name]), () => open());
+  const open = () => { refresh = look(view, maps[which.value], saying()); };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh());
+  viewer.append(make("p", {}, label), view);
+  open();
+}
+})();

@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, Answer
+from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.published import SHORTER, load
+from reproduce.comparison.statements import HOLDS, WORDS
 from reproduce.comparison.values import MET
+from reproduce.pages import text
+from reproduce.pages.looks import LOOKS
 from reproduce.runs.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
@@ -22,14 +25,12 @@ FILE = "overview.svg"
 """Its name in results/."""
 WIDTH, HEIGHT = 6.75, 3.5
 EASIER = f"holds, {SHORTER}"
-LOOKS: Mapping[str, tuple[str, str]] = {
-    HOLDS: ("#7fb9dd", "✓"),
-    EASIER: ("#b9dcef", "(✓)"),
-    REPAIRED: ("#dfeef7", "✓*"),
-    FAILS: ("#f0a35e", "✗"),
-    UNSURE: ("#e4e4e4", "?"),
+SQUARES: Mapping[str, tuple[str, str]] = {
+    HOLDS: (LOOKS[HOLDS].fill, LOOKS[HOLDS].sign),
+    EASIER: ("#b9dcef", f"({LOOKS[HOLDS].sign})"),
+    **{word: (LOOKS[word].fill, LOOKS[word].sign) for word in WORDS if word != HOLDS},
 }
-"""Answer -> colour that colour-blind eyes tell from the others, and a sign for those who see none."""
+"""Answer -> colour and sign of its square."""
 LETTERS = 12
 """Of a line in a square."""
 
@@ -41,11 +42,6 @@ class Headline:
     title: str
     lines: Mapping[str, Sequence[tuple[int, float, float]]]
     """Name -> (length, published, ours), shares in percent."""
-
-
-def short(answer: Answer) -> str:
-    """Return a statement in four words."""
-    return answer.statement.short or answer.statement.id.replace("-", " ")
 
 
 def look(answer: Answer) -> str:
@@ -77,10 +73,11 @@ def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
 
 def said(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
-    told = [
-        f"{_name(one)}: {', '.join(f'{short(answer)} ({look(answer)})' for answer in one.answers)}" for one in compared
+    rows = [
+        f"{_name(found)}: {', '.join(f'{text.name(answer)} ({look(answer)})' for answer in found.answers)}"
+        for found in compared
     ]
-    return f"{'; '.join(told)}. {right(compared)}".strip()
+    return f"{'; '.join(rows)}. {right(compared)}".strip()
 
 
 def right(compared: Sequence[Comparison]) -> str:
@@ -114,8 +111,8 @@ def picture(compared: Sequence[Comparison]) -> str:
         if beside is not None:
             _lines(lines, beside)
         there = {look(answer) for one in compared for answer in one.answers}
-        words = [word for word in LOOKS if word in there]
-        handles = [Patch(facecolor=LOOKS[word][0], label=f"{LOOKS[word][1]} {word}") for word in words]
+        words = [word for word in SQUARES if word in there]
+        handles = [Patch(facecolor=SQUARES[word][0], label=f"{SQUARES[word][1]} {word}") for word in words]
         figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
         return plotting.pictures(figure, ("svg",), said(compared))["svg"].decode("utf-8")
 
@@ -127,10 +124,10 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
     most = max(len(one.answers) for one in compared)
     for row, one in enumerate(compared):
         for column, answer in enumerate(one.answers):
-            colour, sign = LOOKS[look(answer)]
+            colour, sign = SQUARES[look(answer)]
             place, box = (column - 0.44, row - 0.42), "round,pad=0,rounding_size=0.05"
             axes.add_patch(FancyBboxPatch(place, 0.88, 0.84, boxstyle=box, facecolor=colour, edgecolor="none"))
-            words = textwrap.fill(short(answer), LETTERS)
+            words = textwrap.fill(text.name(answer), LETTERS)
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
             axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
     axes.set(xlim=(-0.5, most - 0.5), ylim=(len(compared) - 0.5, -0.5))

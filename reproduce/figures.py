@@ -1,0 +1,384 @@
+"""Draw every published figure from a store: finished runs go in, SVG and PNG files leave, and CSV where declared.
+
+Drawing reads the store and nothing else and needs no torch. The same runs give the same bytes on every machine with the
+locked versions (`lengen.plotting.style`), and what was drawn from them already is not drawn again (`Drawn`).
+"""
+
+import contextlib
+import functools
+import hashlib
+import itertools
+import json
+import multiprocessing
+import os
+import platform
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from lengen.paper.experiment import PROFILES, Experiment, Figure
+from lengen.results.records import Run
+from reproduce import PROGRAM
+from reproduce.comparison.values import Value as Published
+from reproduce.comparison.values import values
+from reproduce.runs.catalogue import CATALOGUE
+from reproduce.runs.estimate import usable_cores
+from reproduce.store.atomic_files import StoreError, write_bytes
+from reproduce.store.locked import others
+from reproduce.store.provenance import checkout, code_digest
+from reproduce.store.store import Store
+
+if TYPE_CHECKING:
+    from lengen.plotting.published import Value
+
+T = TypeVar("T")
+R = TypeVar("R")
+NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
+"""Numbers of figures in papers: 1, 7a, 4.1 or B.1."""
+KINDS = ("svg", "png")
+"""Kinds of pictures."""
+DRAWN = re.compile(rf"(.+?)-(?:{'|'.join(PROFILES)})(?:-with-.+)?\.(?:{'|'.join(KINDS)}|csv)")
+"""Names that a drawn file has; a file with another name is not touched."""
+LIBRARIES = ("matplotlib", "seaborn", "numpy", "pandas", "pillow", "kiwisolver", "pyparsing", "contourpy")
+"""Whose version can change the bytes of a picture, or the numbers in it."""
+
+
+class Sheet(NamedTuple):
+    """A figure at one profile of one store: what is drawn, and where its files go."""
+
+    stem: Path
+    figure: Figure
+    runs: Mapping[str, Sequence[Run]]
+
+    @property
+    def profile(self) -> str:
+        """The profile of its runs."""
+        return self.stem.name.rpartition("-")[2]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of pictures that it has: among committed results PNG only if the figure says so."""
+        return KINDS if self.figure.png or self.stem.parents[2].name != "reference" else KINDS[:1]
+
+    @property
+    def missing(self) -> int:
+        """Number of experiments of its profile that are without a run."""
+        return sum(not runs and self.profile in CATALOGUE.select_one(name).specs for name, runs in self.runs.items())
+
+    @property
+    def lacks(self) -> tuple[int, int]:
+        """Sorts sheets of a figure by what they lack, then by profile, the largest first."""
+        return self.missing, -PROFILES.index(self.profile)
+
+    def file(self, kind: str) -> Path:
+        """Its file of one kind."""
+        return self.stem.with_name(f"{self.stem.name}.{kind}")
+
+    def files(self) -> list[Path]:
+        """All files that it has."""
+        return [self.file(kind) for kind in (*self.kinds, *(["csv"] if self.figure.table else []))]
+
+
+def draw(
+    paper: str,
+    source: Store,
+    names: Collection[str] | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> list[Path]:
+    """Draw a paper's figures (all, or those named) for each profile of the store that has runs; paths, sorted."""
+    return sorted(itertools.chain(*write(sheets(paper, source, names), source.root, tell=tell)))
+
+
+def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> list[Sheet]:
+    """List the sheets that `draw` draws.
+
+    Figures without a run of their own (`_own`) at a profile are skipped, and so is the smoke profile where another one
+    has runs: its training is too short to show anything. A figure that reads no experiment is drawn for every profile
+    that is drawn at all, each time the same. Among committed results a figure has one picture, at the largest profile
+    that fills it.
+    """
+    chosen = [figure for figure in CATALOGUE.figures(paper) if names is None or figure.name in names]
+    experiments = CATALOGUE.experiments(paper)
+    found = {
+        profile: {item.name: CATALOGUE.declared_runs(source, item, profile) for item in experiments}
+        for profile in PROFILES
+    }
+    profiles = [profile for profile in PROFILES if profile != "smoke" and any(found[profile].values())]
+    wanted = []
+    for figure in chosen:
+        drawn = []
+        for profile in profiles or ["smoke"] * any(found["smoke"].values()):
+            runs = {name: found[profile].get(name, []) for name in figure.reads}
+            if any(runs[name] for name in _own(figure)) or not runs:
+                drawn.append(Sheet(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs))
+        wanted += [min(drawn, key=lambda sheet: sheet.lacks)] if drawn and source.name == "reference" else drawn
+    return wanted
+
+
+def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
+    """Delete a paper's pictures that no run of the store is behind any more: all but the ``drawn`` ones and those of
+    its runs now; their paths. Files that are called as none of its figures stay, and so does what is being written,
+    under a hidden name.
+
+    Another process may draw meanwhile: of what it has drawn before this looks, the runs are here when this looks.
+    """
+    found = sorted((source.path / paper / "figures").glob("[!.]*.*"))
+    supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in sheets(paper, source)}
+    names = {figure.name for figure in CATALOGUE.figures(paper)}
+    ours = [path for path in found if (match := DRAWN.fullmatch(path.name)) and match[1] in names]
+    left = [path for path in ours if path.with_suffix("") not in supported]
+    for path in left:
+        path.unlink(missing_ok=True)
+    return left
+
+
+def committed(path: Path) -> bool:
+    """Return True if a file is one of the committed results of this checkout."""
+    repository = checkout()
+    return repository is not None and path.is_relative_to(repository / "results" / "reference") and path.is_file()
+
+
+def write(
+    wanted: Sequence[Sheet],
+    root: Path,
+    tell: Callable[[int, int], None] | None = None,
+    left: list[Path] | None = None,
+) -> list[list[Path]]:
+    """Draw what is not drawn yet, on all cores, and write it; the files of each sheet, changed or not.
+
+    Other versions of the libraries that draw give other bytes of the same picture.
+
+    Args:
+        root: the results folder, whose notes say what is drawn already (`Drawn`).
+        tell: gets how many of how many are drawn.
+        left: gets the committed files that would become different and are left as they are, because the versions are
+            not the locked ones (`reproduce.store.locked.others`); None: they are written all the same.
+    """
+    notes = Drawn(root)
+    sums = [sum_of(sheet.figure, sheet.runs) for sheet in wanted]
+    todo = [
+        (sheet, made_of)
+        for sheet, made_of in zip(wanted, sums, strict=True)
+        if not all(notes.is_current(path, made_of) for path in sheet.files())
+    ]
+    if todo:
+        from lengen import plotting  # noqa: F401  (once, before processes part)
+
+    other = left is not None and others(LIBRARIES)
+    for done, (at, found) in enumerate(each(_drawn, [sheet for sheet, _ in todo]), start=1):
+        sheet, made_of = todo[at]
+        for kind, content in found.items():
+            path = sheet.file(kind)
+            if not (path.exists() and path.read_bytes() == content):
+                if left is not None and other and committed(path):
+                    left.append(path)
+                    continue
+                write_bytes(path, content)
+            notes.note(path, made_of, content)
+        if tell is not None:
+            tell(done, len(todo))
+    notes.save()
+    return [sheet.files() for sheet in wanted]
+
+
+def _drawn(sheet: Sheet) -> dict[str, bytes]:
+    return render(sheet.figure, sheet.runs, sheet.kinds)
+
+
+def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS) -> dict[str, bytes]:
+    """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
+
+    A figure with a table has it under ``csv``. The title is short; the caption is in the SVG, for pages and for those
+    who cannot see it.
+    """
+    from lengen import plotting
+
+    table = {"csv": figure.table(runs).encode()} if figure.table else {}
+    profile = next((run.profile for some in runs.values() for run in some), "paper")
+    values = published(next(iter(figure.reads), "").partition("/")[0], profile)
+    title = f"{published_name(figure.name)}{figure.title}"
+    with plotting.style():
+        drawing = plotting.titled(figure.draw(runs, values), title)
+        said = plotting.caption(figure, runs, values, figure.how.rpartition(":")[2])
+        return {**plotting.pictures(drawing, kinds, f"{title}. {said}"), **table}
+
+
+def published_name(name: str) -> str:
+    """Return a figure's name in the paper: fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10
+    and 11, fig16_21 Figures 16 to 21; else nothing."""
+    match = re.fullmatch(rf"(fig|table)({NUMBER})(?:_({NUMBER}))?", name)
+    if match is None:
+        return ""
+    word, first, second = {"fig": "Figure", "table": "Table"}[match[1]], match[2], match[3]
+    if not second:
+        return f"{word} {first}: "
+    far = first.isdigit() and second.isdigit() and int(second) > int(first) + 1
+    return f"{word}s {first} {'to' if far else 'and'} {second}: "
+
+
+def _own(figure: Figure) -> Sequence[str]:
+    """The experiments without which there is nothing to draw: those named after a figure, beside which it shows others;
+    all that it reads where none is."""
+    return [name for name in figure.reads if name.split("/")[1] == figure.name] or figure.reads
+
+
+# ------------------------------------------------------------------ published values that figures draw beside ours
+
+
+@functools.cache
+def published(paper: str, profile: str) -> "Mapping[str, Sequence[Value]]":
+    """Map each experiment to its published values and to those of experiments that have the same runs at a profile.
+
+    Empty if the paper has no published.toml or is unknown.
+    """
+    if paper not in CATALOGUE.papers():
+        return {}
+    experiments = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
+    homes = CATALOGUE.homes(paper, profile)
+    found: dict[str, dict[Value, None]] = {}
+    for value in values(paper, again=True):
+        for name in value.experiments:
+            found.setdefault(homes[name], {})[_drawn_value(value, experiments[name])] = None
+    return {name: tuple(found[homes[name]]) for name in experiments if homes[name] in found}
+
+
+def _drawn_value(published: Published, experiment: Experiment) -> "Value":
+    """One measurement with the cells of the published setting that it is about, a share between 0 and 1."""
+    from lengen.plotting.published import Value
+
+    span = experiment.specs["paper"].data.trained
+    lengths = published.lengths or (span.length,)
+    return Value(
+        value=published.published / 100 if published.unit == "%" else published.published,
+        relation=published.relation,
+        lengths=(min(lengths), max(lengths)),
+        counts=(min(published.counts), max(published.counts)),
+        trained=(span.length, span.second),
+        measure=published.measure,
+        mode=published.mode,
+        region=published.region,
+        across=published.across,
+    )
+
+
+# ------------------------------------------------------------------ what needs no new drawing
+
+
+def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]]) -> str | None:
+    """Return a digest of all that a picture is made of: the program, the versions of what draws, every file of every
+    run; None if something of it is not known to be in a file, so that it is drawn anew."""
+    known = all(place.partition(".")[0] in PROGRAM for place in (figure.how, figure.csv) if place)
+    # a finished run holds the sha256 of its files or rows, which were compared when it was read
+    if not known or not all(run.info.get("files") or run.info.get("rows") for some in runs.values() for run in some):
+        return None
+    read = [
+        [name, [[[run.experiment, run.profile, run.seed, run.version, run.store], run.info] for run in some]]
+        for name, some in runs.items()
+    ]
+    parts = [figure.name, figure.title, list(figure.reads), bool(figure.csv), read]
+    return hashlib.sha256((_program() + json.dumps(parts, sort_keys=True)).encode()).hexdigest()
+
+
+@functools.cache
+def _program() -> str:
+    """A digest of the program and of what it draws with; read once by a process, which does not change while it runs"""
+    said = [platform.python_version(), platform.machine(), *(f"{name} {version(name)}" for name in LIBRARIES)]
+    return json.dumps([code_digest(), *said])
+
+
+class Drawn:
+    """The notes of one results folder: file -> the sum of what it was made of, and the digest of its bytes.
+
+    They lie in ``<root>/local/drawn.json``, which git ignores; without that file everything is drawn.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root, self._path = root, root / "local" / "drawn.json"
+        try:
+            notes = json.loads(self._path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            notes = {}
+        self._notes: dict[str, object] = notes if isinstance(notes, dict) else {}
+
+    def is_current(self, path: Path, made_of: str | None) -> bool:
+        """Return True if a file was drawn from exactly this and is as it was written."""
+        note = self._notes.get(self._name(path))
+        return made_of is not None and path.is_file() and note == [made_of, _digest(path.read_bytes())]
+
+    def note(self, path: Path, made_of: str | None, content: bytes) -> None:
+        """A file was drawn from this."""
+        if made_of is not None:
+            self._notes[self._name(path)] = [made_of, _digest(content)]
+
+    def save(self) -> None:
+        """Write the notes where they are not those on the disk."""
+        content = (json.dumps(self._notes, indent=0, sort_keys=True) + "\n").encode()
+        if self._notes and not (self._path.is_file() and self._path.read_bytes() == content):
+            with contextlib.suppress(StoreError):  # in a checkout that cannot be written all is drawn again
+                write_bytes(self._path, content)
+
+    def _name(self, path: Path) -> str:
+        # committed pictures may lie in another folder than the local results
+        return Path(os.path.relpath(path, self._root)).as_posix()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+# ------------------------------------------------------------------ on all cores
+
+
+class EndedError(ValueError):
+    """A process that worked was ended from outside; one sentence for the user."""
+
+
+def each(work: Callable[[T], R], items: Sequence[T], workers: int | None = None) -> Iterator[tuple[int, R]]:
+    """``(place, work(item))`` of every item in the order in which they get ready; ``workers``: as many as cores.
+
+    One process does it all where there is one worker or one item, and where forking is not safe: outside of Linux,
+    beside other threads, and after torch was loaded.
+    """
+    workers = min(usable_cores() if workers is None else workers, len(items))
+    if workers < 2 or not _forks():
+        yield from ((place, work(item)) for place, item in enumerate(items))
+        return
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _hold, (work, items))
+    try:
+        places = {pool.submit(_at, place): place for place in range(len(items))}
+        for done in as_completed(places):
+            yield places[done], done.result()
+    except BrokenProcessPool:
+        raise EndedError(
+            "a process was ended while it worked, as happens where memory is short: free some and give the same "
+            "command again"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _forks() -> bool:
+    return sys.platform == "linux" and threading.active_count() == 1 and "torch" not in sys.modules
+
+
+_held: tuple[Callable[[Any], Any], Sequence[Any]]
+
+
+def _hold(work: Callable[[T], R], items: Sequence[T]) -> None:
+    """Keep in a new process what it was forked with; whoever interrupts the command interrupts its first process."""
+    global _held
+    _held = work, items
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _at(place: int) -> Any:
+    work, items = _held
+    return work(items[place])

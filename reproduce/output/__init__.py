@@ -1,1 +1,0 @@
-"""Output for people: terminal, figures, report."""

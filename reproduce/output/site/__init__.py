@@ -1,1 +1,0 @@
-"""The report: one site of plain files that opens without a network."""

@@ -1,0 +1,37 @@
+"""How the answers look: in a sentence, on a terminal, in a picture. Another vocabulary changes this table."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from reproduce.comparison.statements import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
+
+
+class Look(NamedTuple):
+    """How an answer looks."""
+
+    plural: str
+    colour: str
+    """On a terminal."""
+    fill: str
+    """In a picture: colours that colour-blind eyes tell from one another."""
+    sign: str
+    """For those who see no colours."""
+
+
+LOOKS: Mapping[str, Look] = {
+    HOLDS: Look("hold", "green", "#7fb9dd", "✓"),
+    REPAIRED: Look("hold once repaired", "green", "#dfeef7", "✓*"),
+    FAILS: Look("do not hold", "red", "#f0a35e", "✗"),
+    UNSURE: Look(UNSURE, "yellow", "#e4e4e4", "?"),
+}
+
+
+def plural(word: str, count: int) -> str:
+    """Return an answer as so many statements have it."""
+    return word if count == 1 else LOOKS[word].plural
+
+
+def counted(counts: Counter[str]) -> str:
+    """Return how many statements have each answer that any has."""
+    return ", ".join(f"{counts[word]} {plural(word, counts[word])}" for word in WORDS if counts[word])
