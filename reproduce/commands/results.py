@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.paper.experiment import Experiment
-from reproduce.comparison.compare import Recorded, recorded
+from reproduce.comparison.recorded import Recorded, recorded
 from reproduce.pages import listing, terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.runs.estimate import usable_cores

@@ -18,7 +18,8 @@ from reproduce.comparison.exact_tests import FEWEST, SIGNIFICANT, above, equal, 
 from reproduce.comparison.history import knew
 from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, paper_measures, pooled, tested
 from reproduce.comparison.published import NEAR, ORDER, PROFILES, PROOF, SHORTER, distance, farthest
-from reproduce.comparison.statements import FAILS, HOLDS, REPAIRED, UNSURE, Part, Statement, statements
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
+from reproduce.comparison.statements import Part, Statement, statements
 from reproduce.runs.catalogue import CATALOGUE
 
 FEWEST_OF_A_LEVEL = 3

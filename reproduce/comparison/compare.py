@@ -1,21 +1,18 @@
 """Published values, statements and hyper-parameters of a paper beside ours, compared once.
 
-A paper and stores enter, a `Comparison` leaves, which every page, table and command shows. The last committed one is
-read from the tables in results as `Recorded`, without any run.
+A paper and stores enter, a `Comparison` leaves, which every page, table and command shows.
 """
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from lengen.paper.experiment import Experiment
 from reproduce.comparison.answers import Answer, Finding, answers
 from reproduce.comparison.measures import reader
 from reproduce.comparison.published import Setting, settings
-from reproduce.comparison.statements import WORDS
-from reproduce.comparison.values import MET, Line, Score, apart, lines, score
+from reproduce.comparison.recorded import WORDS
+from reproduce.comparison.values import Line, Score, lines, score
 from reproduce.store.store import Store
 
 
@@ -70,42 +67,3 @@ def compare(paper: str, stores: Sequence[Store]) -> Comparison:
     """Compare a paper with stored runs; of several stores the first with runs of an experiment is read."""
     stored = reader(paper, stores)
     return Comparison(paper, tuple(lines(paper, stored)), tuple(answers(paper, stored)), tuple(settings(paper)))
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """Answers and score of one paper as they were last written."""
-
-    answers: dict[str, str] = field(default_factory=dict)
-    """Statement -> answer."""
-    compared: int = 0
-    """Published shares that stand beside one of ours."""
-    met: int = 0
-    """Those that are met."""
-    beside: dict[str, str] = field(default_factory=dict)
-    """Id of a published value -> ours and the points apart, in words."""
-
-    def counts(self, ids: list[str] | None = None) -> Counter[str]:
-        """Return how many statements, or of these, have which answer."""
-        kept = [word for name, word in self.answers.items() if ids is None or name in ids]
-        return Counter({word: kept.count(word) for word in WORDS})
-
-
-def recorded(paper: str, results: Path) -> Recorded:
-    """Read results/statements.csv and results/published.csv; empty if they are not there."""
-    answers = {
-        row["statement"].partition("/")[2]: row["answer"]
-        for row in _rows(results / "statements.csv")
-        if row["paper"] == paper
-    }
-    rows = [row for row in _rows(results / "published.csv") if row["paper"] == paper and row["points"]]
-    points = [apart(float(row["points"]), row.get("relation", "=")) for row in rows if row["unit"] == "%"]
-    beside = {row["id"]: f"ours {row['ours']} ({float(row['points']):+.3g})" for row in rows if "id" in row}
-    return Recorded(answers, len(points), sum(gap <= MET for gap in points), beside)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))

@@ -17,9 +17,6 @@ from reproduce.comparison.published import PublishedError, load
 from reproduce.runs.catalogue import CATALOGUE
 
 Check = Literal["level", "above", "trend", "equal", "number"]
-HOLDS, FAILS, UNSURE, REPAIRED = "holds", "does not hold", "cannot tell", "holds once repaired"
-WORDS = (HOLDS, REPAIRED, FAILS, UNSURE)
-"""The four answers."""
 NOT_SEEN = "not seen at this size"
 
 

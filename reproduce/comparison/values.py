@@ -17,6 +17,7 @@ from lengen.paper.experiment import Experiment
 from lengen.results.records import Run, to_table
 from reproduce.comparison.measures import REGIONS, Stored, inside, paper_measures, ratios, tested
 from reproduce.comparison.published import NEAR, PROFILES, PublishedError, distance, farthest, load
+from reproduce.comparison.recorded import MET, apart
 from reproduce.runs.catalogue import CATALOGUE
 
 COLUMNS = (
@@ -24,8 +25,6 @@ COLUMNS = (
     "relation", "unit", "profile", "compared", "each_seed", "id",
 )  # fmt: skip
 """Columns of published.csv."""
-MET = 5
-"""Points apart up to which a published value is met."""
 STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {"minimum": min, "maximum": max, "mean": fmean}
 
 
@@ -70,16 +69,6 @@ def span(numbers: Sequence[int]) -> str:
 def probability(p: float | None) -> str:
     """Return a probability with two digits; nothing for None."""
     return "" if p is None else f"{p:.2g}"
-
-
-def apart(points: float, relation: str) -> float:
-    """Return the points by which a value misses a published one; none on the right side of a printed bound.
-
-    >>> apart(-7.0, "="), apart(7.0, ">="), apart(-7.0, ">="), apart(-7.0, "<")
-    (7.0, 0.0, 7.0, 0.0)
-    """
-    bound = {">": 1, ">=": 1, "<": -1, "<=": -1}.get(relation, 0)
-    return 0.0 if bound * points > 0 else abs(points)
 
 
 @dataclass(frozen=True, kw_only=True)

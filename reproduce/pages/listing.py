@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lengen.paper.experiment import PROFILES, Experiment, Figure
 from lengen.paper.paper import Paper
 from lengen.results.records import Run
-from reproduce.comparison.compare import Recorded
 from reproduce.comparison.published import CHECKED
-from reproduce.comparison.statements import WORDS
+from reproduce.comparison.recorded import WORDS, Recorded
 from reproduce.pages.looks import LOOKS
 from reproduce.pages.terminal import breakable, entry, table
 from reproduce.runs.catalogue import CATALOGUE, usual_profile

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reproduce.comparison.statements import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
 
 
 class Look(NamedTuple):

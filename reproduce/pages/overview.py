@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.published import SHORTER, load
-from reproduce.comparison.statements import HOLDS, WORDS
+from reproduce.comparison.recorded import HOLDS, WORDS
 from reproduce.comparison.values import MET
 from reproduce.pages import text
 from reproduce.pages.looks import LOOKS

@@ -20,7 +20,7 @@ from pathlib import Path
 from reproduce.comparison.answers import FEWEST_OF_A_LEVEL
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.published import PROFILES, SHORTER
-from reproduce.comparison.statements import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
 from reproduce.comparison.values import MET, hard
 from reproduce.pages import gallery, looks, overview, report, text
 from reproduce.pages.comparison import RULES, score_of, statements_table

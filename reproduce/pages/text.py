@@ -10,7 +10,8 @@ from typing import NamedTuple
 from lengen.metrics.measures import short
 from reproduce.comparison.answers import CEILING, FLOOR, Answer, Finding, Reason, Side
 from reproduce.comparison.published import PROOF
-from reproduce.comparison.statements import FAILS, HOLDS, NOT_SEEN, REPAIRED, UNSURE, Part
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
+from reproduce.comparison.statements import NOT_SEEN, Part
 from reproduce.comparison.values import number
 
 DAGGER = "†"

@@ -10,8 +10,7 @@ import pytest
 from lengen.settings.spec import Spec
 from papers.matrix.experiments import HOURS
 from reproduce.cli import main
-from reproduce.comparison.compare import recorded
-from reproduce.comparison.statements import WORDS
+from reproduce.comparison.recorded import WORDS, recorded
 from reproduce.pages import listing
 from reproduce.pages.listing import different_kernels
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of

@@ -17,7 +17,8 @@ import pytest
 from lengen.results.records import Counts, Grid
 from reproduce import figures
 from reproduce.comparison.compare import compare
-from reproduce.comparison.statements import WORDS, statements
+from reproduce.comparison.recorded import WORDS
+from reproduce.comparison.statements import statements
 from reproduce.pages import site as pages
 from reproduce.pages.records import attention, counts, curves, experiments
 from reproduce.runs.accuracy import accuracies

@@ -1,0 +1,61 @@
+"""The last committed comparison of a paper, from the tables in results; no run is read."""
+
+import csv
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HOLDS, FAILS, UNSURE, REPAIRED = "holds", "does not hold", "cannot tell", "holds once repaired"
+WORDS = (HOLDS, REPAIRED, FAILS, UNSURE)
+"""The four answers."""
+MET = 5
+"""Points apart up to which a published value is met."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Answers and score of one paper as they were last written."""
+
+    answers: dict[str, str] = field(default_factory=dict)
+    """Statement -> answer."""
+    compared: int = 0
+    """Published shares that stand beside one of ours."""
+    met: int = 0
+    """Those that are met."""
+    beside: dict[str, str] = field(default_factory=dict)
+    """Id of a published value -> ours and the points apart, in words."""
+
+    def counts(self, ids: list[str] | None = None) -> Counter[str]:
+        """Return how many statements, or of these, have which answer."""
+        kept = [word for name, word in self.answers.items() if ids is None or name in ids]
+        return Counter({word: kept.count(word) for word in WORDS})
+
+
+def apart(points: float, relation: str) -> float:
+    """Return the points by which a value misses a published one; none on the right side of a printed bound.
+
+    >>> apart(-7.0, "="), apart(7.0, ">="), apart(-7.0, ">="), apart(-7.0, "<")
+    (7.0, 0.0, 7.0, 0.0)
+    """
+    bound = {">": 1, ">=": 1, "<": -1, "<=": -1}.get(relation, 0)
+    return 0.0 if bound * points > 0 else abs(points)
+
+
+def recorded(paper: str, results: Path) -> Recorded:
+    """Read results/statements.csv and results/published.csv; empty if they are not there."""
+    answers = {
+        row["statement"].partition("/")[2]: row["answer"]
+        for row in _rows(results / "statements.csv")
+        if row["paper"] == paper
+    }
+    rows = [row for row in _rows(results / "published.csv") if row["paper"] == paper and row["points"]]
+    points = [apart(float(row["points"]), row.get("relation", "=")) for row in rows if row["unit"] == "%"]
+    beside = {row["id"]: f"ours {row['ours']} ({float(row['points']):+.3g})" for row in rows if "id" in row}
+    return Recorded(answers, len(points), sum(gap <= MET for gap in points), beside)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
