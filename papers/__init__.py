@@ -6,12 +6,8 @@ A folder whose ``__init__.py`` offers a `Paper` as ``PAPER`` is a paper; nothing
 
 import importlib
 import pkgutil
-from pathlib import Path
 
 from lengen.paper.paper import Paper
-
-FINDINGS = Path(__file__).resolve().parents[1] / "results" / "findings"
-"""Folder of tables and pictures of findings that need a program of their own."""
 
 
 def found() -> tuple[Paper, ...]:

@@ -12,8 +12,14 @@ Item = TypeVar("Item")
 class Finding(NamedTuple):
     """The files of one finding."""
 
-    folder: Path
+    source: str
+    """File of the program that measures it, in a folder of ``papers``."""
     name: str
+
+    @property
+    def folder(self) -> Path:
+        """Folder of all findings: ``results/findings`` beside ``papers``."""
+        return Path(self.source).resolve().parents[2] / "results" / "findings"
 
     @property
     def table(self) -> Path:

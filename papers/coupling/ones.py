@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lengen.plotting.finding import Finding, each, rate_map
-from papers import FINDINGS
 
-FINDING, MODELS = Finding(FINDINGS, "parity-by-ones"), Finding(FINDINGS, "parity-by-ones-models")
+FINDING, MODELS = Finding(__file__, "parity-by-ones"), Finding(__file__, "parity-by-ones-models")
 MODEL = "coupling/fig3/nope-plain"
 LENGTHS = (10, 20, 25, 30, 40, 60, 80, 100)
 TRAINED = 20

@@ -6,7 +6,6 @@ python -m papers.coupling.start_ids      # measure two stored models, write a ta
 from typing import Any, NamedTuple
 
 from lengen.plotting.finding import Finding, each, rate_map
-from papers import FINDINGS
 
 
 class Model(NamedTuple):
@@ -26,11 +25,11 @@ class Model(NamedTuple):
 
 
 PUBLISHED = Model(
-    Finding(FINDINGS, "sums-by-start-id"), "coupling/fig10/2L2H", trained=10, operands=10,
+    Finding(__file__, "sums-by-start-id"), "coupling/fig10/2L2H", trained=10, operands=10,
     lengths=(5, 10, 11, 12, 15, 20, 25), starts=(1, 2, 3, 5, 8, 11, 14, 17, 20, 23, 26, 29), examples=100,
 )  # fmt: skip
 SHORTER = Model(
-    Finding(FINDINGS, "short-sums-by-start-id"), "coupling/fig1/coupling-scratchpad", trained=3, operands=3,
+    Finding(__file__, "short-sums-by-start-id"), "coupling/fig1/coupling-scratchpad", trained=3, operands=3,
     lengths=tuple(range(1, 10)), starts=tuple(range(1, 13)), examples=200,
 )  # fmt: skip
 

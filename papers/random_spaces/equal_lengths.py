@@ -7,9 +7,8 @@ import sys
 from typing import Any
 
 from lengen.plotting.finding import Finding, rate_map
-from papers import FINDINGS
 
-FINDING = Finding(FINDINGS, "abacus-operand-lengths")
+FINDING = Finding(__file__, "abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"
 LENGTHS = range(1, 13)
 EXAMPLES = 100

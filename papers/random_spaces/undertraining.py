@@ -16,9 +16,8 @@ from statistics import fmean
 from typing import Any
 
 from lengen.plotting.finding import Finding
-from papers import FINDINGS
 
-FINDING = Finding(FINDINGS, "table4.3-undertraining")
+FINDING = Finding(__file__, "table4.3-undertraining")
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 LEAST = (0.0, 0.95, 0.99)
 """Accuracy in the trained range that a run needs to be counted; 0: every run."""

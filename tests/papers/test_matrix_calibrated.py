@@ -8,6 +8,7 @@ from lengen import SettingError, TaskData, build_model, check
 from lengen.decoding.mean_attention import longest_problems, mean_attention, of_response
 from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import overlay
+from lengen.training import calibration
 from lengen.training import run as lengen
 from lengen.training.procedure import run_setting
 from papers.matrix import calibrated
@@ -73,9 +74,9 @@ def test_a_run_killed_between_its_trainings_goes_on_there(finished, tmp_path, mo
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(calibrated, "calibrate", killed)
         run_setting(SPEC.trained(1e-3), 0, tmp_path, lambda progress: None)
-    before = (tmp_path / calibrated.FIRST / lengen.WEIGHTS).stat().st_mtime_ns
+    before = (tmp_path / calibration.FIRST / lengen.WEIGHTS).stat().st_mtime_ns
     resumed = run_setting(SPEC.trained(1e-3), 0, tmp_path, lambda progress: None)
-    assert (tmp_path / calibrated.FIRST / lengen.WEIGHTS).stat().st_mtime_ns == before, "what is over is not made again"
+    assert (tmp_path / calibration.FIRST / lengen.WEIGHTS).stat().st_mtime_ns == before, "what is over is not made again"
     assert resumed.grid == outcome.grid
     for name in (lengen.WEIGHTS, "metrics.csv"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
