@@ -221,7 +221,7 @@ def test_scores_are_scaled_and_those_of_cross_attention_have_keys_of_the_source(
 
 def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
     spec, seen = settings.calibrated(profile("smoke", Successor)), []
-    train = calibrated.lengen.execute
+    train = calibrated.calibration.run.execute
 
     def watched(trained, seed, folder, report, prepare=lambda model: None, loggers=()):
         def look(model):
@@ -230,7 +230,7 @@ def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
 
         return train(trained, seed, folder, report, look, loggers=loggers)
 
-    monkeypatch.setattr(calibrated.lengen, "execute", watched)
+    monkeypatch.setattr(calibrated.calibration.run, "execute", watched)
     calibrated.execute(spec, 0, tmp_path, [].append)
     new = dict(build_model(spec.retrained(), 0).named_parameters())
     assert len(seen) == 2 and all(torch.equal(seen[1][name], value) for name, value in new.items())

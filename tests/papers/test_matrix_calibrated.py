@@ -74,9 +74,10 @@ def test_a_run_killed_between_its_trainings_goes_on_there(finished, tmp_path, mo
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(calibrated, "calibrate", killed)
         run_setting(SPEC.trained(1e-3), 0, tmp_path, lambda progress: None)
-    before = (tmp_path / calibration.FIRST / lengen.WEIGHTS).stat().st_mtime_ns
+    first = tmp_path / calibration.FIRST / lengen.WEIGHTS
+    before = first.stat().st_mtime_ns
     resumed = run_setting(SPEC.trained(1e-3), 0, tmp_path, lambda progress: None)
-    assert (tmp_path / calibration.FIRST / lengen.WEIGHTS).stat().st_mtime_ns == before, "what is over is not made again"
+    assert first.stat().st_mtime_ns == before, "what is over is not made again"
     assert resumed.grid == outcome.grid
     for name in (lengen.WEIGHTS, "metrics.csv"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
