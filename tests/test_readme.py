@@ -10,7 +10,7 @@ import pytest
 from lengen.solve import encode
 from reproduce.cli import main, parser
 from reproduce.commands.promote import MOST
-from reproduce.pages import overview, readme, terminal
+from reproduce.pages import overview, readme, terminal, text
 from reproduce.pages.facts import Facts, gather
 from reproduce.runs import estimate
 from reproduce.runs.catalogue import CATALOGUE
@@ -105,7 +105,7 @@ def test_the_first_picture_and_the_first_command_come_before_all_else() -> None:
 
 def test_every_statement_of_a_publication_has_a_name_of_four_words(known: Facts) -> None:
     for one in overview.shown(known.compared):
-        names = [overview.short(answer) for answer in one.answers]
+        names = [text.name(answer) for answer in one.answers]
         assert all(1 < len(name.split()) <= 4 for name in names) and len({*names}) == len(names), one.paper
 
 

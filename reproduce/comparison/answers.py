@@ -63,7 +63,7 @@ class Reason:
     missing: int = 0
     """Trainings that are needed at least."""
     record: str = ""
-    """What was not measured."""
+    """The record that is missing."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What people read: pages of the repository, the site, the terminal; every answer in the words of `text`."""
+"""Pages of the repository, the site and the terminal; every answer is in the words of `text`."""

@@ -1,4 +1,4 @@
-"""How the answers look: in a sentence, on a terminal, in a picture. Another vocabulary changes this table."""
+"""Looks of the answers: in a sentence, on a terminal, in a picture. Another vocabulary changes this table."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
 
 
 class Look(NamedTuple):
-    """How an answer looks."""
+    """Look of an answer."""
 
     plural: str
     colour: str

@@ -45,7 +45,7 @@ Tell = Callable[[int, int], None]
 
 
 class Held(NamedTuple):
-    """What a paper has to show."""
+    """Comparisons, pictures and runs of a paper."""
 
     paper: str
     compared: Mapping[str, Comparison]
@@ -125,7 +125,7 @@ def gather(paper: str, stores: Sequence[Store], compared: Mapping[str, Compariso
 
 
 def index_page(compared: Mapping[str, Mapping[str, Comparison]], shown: Sequence[Comparison], site: Path) -> str:
-    """Return the page of all papers."""
+    """Return the first page, with the answers to all statements."""
     first = {paper: next(iter(some.values())) for paper, some in compared.items()}
     parts = [f"# {TITLE}", f"![{overview.said(shown)}]({overview.FILE})" if shown else "", scores([*first.values()])]
     for paper, found in first.items():

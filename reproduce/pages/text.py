@@ -97,10 +97,10 @@ class Words(NamedTuple):
 
     main: str
     place: str = ""
-    """What it is about."""
+    """The experiments or records it is about."""
     more: str = ""
     unseen: str = ""
-    """What may decide instead, such as the size of the model."""
+    """The cause that may lie behind it, such as the size of the model."""
 
     def __str__(self) -> str:
         """Return all of them."""

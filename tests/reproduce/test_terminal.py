@@ -66,8 +66,8 @@ def test_show_fits_into_eighty_columns(capsys, monkeypatch):
         assert main(["show", item.name]) == 0
         assert max(map(len, capsys.readouterr().out.splitlines())) <= 80, item.name
     rows = rows_of(capsys, "show", "coupling/fig3/nope-plain")
-    lengths = ["5..20", "by", "5,", "21,"]
-    assert ["test.lengths", "[1,2,3]", *lengths, *lengths, "5..100", "by"] in rows
+    lengths = ["5..20", "by", "5,21,"]
+    assert ["test.lengths", "[1,2,3]", *lengths, *lengths, "5..100", "by", "5"] in rows
     monkeypatch.setenv("COLUMNS", "180")
     lengths = ["5..20", "by", "5,21,25,30..100", "by", "5"]
     assert ["test.lengths", "[1,2,3]", *lengths, *lengths, "5..100", "by", "5"] in rows_of(
