@@ -195,3 +195,8 @@ def test_links_that_leave_the_documentation_stay_in_its_site():
         == "[a](ERRATA.md) [b](../../../verdicts.md)"
     )
     assert hook.resolved("../../etc/passwd", "docs/index.md") == ""
+    written = "results/local/report/coupling/fig1.md"
+    assert (
+        hook.in_site(written) == "report/coupling/fig1.md" and hook.in_repository("report/coupling/fig1.md") == written
+    )
+    assert hook.in_site("results/overview.svg") == "repository/results/overview.svg"
