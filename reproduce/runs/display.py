@@ -95,11 +95,12 @@ class Display:
         self._began: dict[Job, float] = {}
         self._spoke: dict[Job, float] = {}
         self._elsewhere: set[Job] = set()
-        self._bars = Bars(self._stream, self._overall()) if self._stream.isatty() else None
+        self._bars = Bars(self._stream) if self._stream.isatty() else None
 
     def __enter__(self) -> "Display":
         if self._bars is not None:
             self._bars.live.start()
+            self._show(None, self._overall())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,8 +112,7 @@ class Display:
         self._began[job] = self._spoke[job] = time.monotonic()
         if self._bars is None:
             self._say(f"{job.name}: started")
-        else:
-            self._bars.show(job, "starting")
+        self._show(job, "starting")
 
     def progressed(self, job: Job, progress: Progress) -> None:
         self._forecast.see(job, progress)
@@ -121,11 +121,9 @@ class Display:
         self._stages[job] = progress.stage
         facts = ", ".join(described(progress))
         if self._bars is not None:
-            if progress.stage in (COMPILING, RESUMING):
-                self._bars.show(job, progress.stage)
-            else:
-                self._bars.show(job, facts, progress.step, progress.steps)
-                self._bars.whole(self._overall(), self._forecast.share())
+            idle = progress.stage in (COMPILING, RESUMING)
+            self._show(job, progress.stage if idle else facts, progress.step / max(1, progress.steps))
+            self._show(None, self._overall(), self._forecast.share())
         elif progress.stage == COMPILING:
             self._say(f"{job.name}: compiling")
         elif time.monotonic() - self._spoke[job] >= QUIET:
@@ -134,8 +132,7 @@ class Display:
 
     def finished(self, job: Job, version: int) -> None:
         self._done += 1
-        seconds = in_words(time.monotonic() - self._began[job])
-        self._end(job, f"finished as v{version} in {seconds}")
+        self._end(job, f"finished as v{version} in {in_words(time.monotonic() - self._began[job])}")
 
     def failed(self, job: Job, sentence: str) -> None:
         self._failed += 1
@@ -143,8 +140,7 @@ class Display:
 
     def postponed(self, job: Job, sentence: str) -> None:
         """Another command makes it: said once, however often it is looked at."""
-        if self._bars is not None:
-            self._bars.remove(job)
+        self._show(job, "")
         if job not in self._elsewhere:
             self._elsewhere.add(job)
             self._say(f"{job.name}: {sentence.partition(': wait')[0]}; going on with the others")
@@ -154,9 +150,8 @@ class Display:
 
     def _end(self, job: Job, words: str) -> None:
         self._forecast.close(job)
-        if self._bars is not None:
-            self._bars.remove(job)
-            self._bars.whole(self._overall(), self._forecast.share())
+        self._show(job, "")
+        self._show(None, self._overall(), self._forecast.share())
         self._say(f"{job.name}: {words}; {self._overall()}")
 
     def _overall(self) -> str:
@@ -166,48 +161,47 @@ class Display:
             "" if over else f", about {in_words(self._forecast.left())} left"
         )
 
+    def _show(self, job: Job | None, facts: str, share: float = 0.0) -> None:
+        if self._bars is not None:
+            self._bars.show(job, facts, share)
+
     def _say(self, line: str) -> None:
         if self._bars is not None:
-            self._bars.console.print(one_line(line), markup=False, highlight=False)
+            self._bars.live.console.print(one_line(line), markup=False, highlight=False)
         else:
             print(one_line(line), file=self._stream, flush=True)
 
 
 class Bars:
-    """Bars of a terminal: one for the whole command, and one for each run under way, by its job."""
+    """Bars on a terminal: one for the whole command, and one for each run under way."""
 
-    def __init__(self, stream: TextIO, words: str) -> None:
+    def __init__(self, stream: TextIO) -> None:
         from rich.console import Console, Group
         from rich.live import Live
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bars
+        from rich.progress import BarColumn, Progress, TextColumn
         from rich.table import Column
 
-        self.console = Console(file=stream)
         name, facts = (
             TextColumn(f"{{task.{text}}}", markup=False, table_column=Column(overflow="fold"))
             for text in ("description", "fields[facts]")
         )
-        self._whole = Bars(TextColumn("{task.description}", style="bold"), BarColumn(None), expand=True)
-        self._runs, self._rows = Bars(name, BarColumn(6), facts), dict[Job, Any]()
-        self._whole.add_task(words, total=1.0)
-        self.shown = Group(self._whole, self._runs)
-        self.live = Live(self.shown, console=self.console, refresh_per_second=REDRAWS_PER_SECOND, transient=True)
+        self._whole = Progress(TextColumn("{task.fields[facts]}", style="bold"), BarColumn(None), expand=True)
+        self._runs = Progress(name, BarColumn(6), facts)
+        self.shown, self._rows = Group(self._whole, self._runs), dict[Job | None, Any]()
+        self.live = Live(
+            self.shown, console=Console(file=stream), refresh_per_second=REDRAWS_PER_SECOND, transient=True
+        )
 
-    def whole(self, words: str, share: float) -> None:
-        """Show how far the whole command is."""
-        self._whole.update(self._whole.task_ids[0], description=words, completed=share)
-
-    def show(self, job: Job, facts: str, step: int = 0, steps: int = 1) -> None:
-        """Show how far a run is."""
-        if job not in self._rows:
-            self._rows[job] = self._runs.add_task(job.name, facts=facts)
-        self._runs.update(self._rows[job], facts=facts, completed=step, total=max(1, steps))
-
-    def remove(self, job: Job) -> None:
-        """Show a run no more."""
-        if job in self._rows:
-            self._runs.remove_task(self._rows.pop(job))
+    def show(self, job: Job | None, facts: str, share: float) -> None:
+        """Show what is known of a run, or of the whole command if ``job`` is None, and its share done; without facts
+        show it no more."""
+        bars = self._whole if job is None else self._runs
+        if not facts and job in self._rows:
+            bars.remove_task(self._rows.pop(job))
+        elif facts and job not in self._rows:
+            self._rows[job] = bars.add_task("" if job is None else job.name, total=1.0, completed=share, facts=facts)
+        elif facts:
+            bars.update(self._rows[job], completed=share, facts=facts)
 
 
 def described(progress: Progress) -> list[str]:

@@ -102,7 +102,7 @@ class _Tasks:
                 if not ready:
                     time.sleep(PAUSE)
         finally:
-            self._stop()
+            self._stop(look)
 
     def _submit(self, job: Job) -> None:
         self._running[self._task.remote(job, self._order, job in self._left, self._mark, code_digest())] = job
@@ -157,21 +157,24 @@ class _Tasks:
         else:
             self._watch.failed(job, sentence)
 
-    def _stop(self) -> None:
+    def _stop(self, look: Callable[[], None]) -> None:
         """End the tasks: those that train end by themselves, and give back their leases, when the mark is gone."""
         self._mark.unlink(missing_ok=True)
-        end = time.monotonic() + ENDING
         for task in self._running.keys() - self._hosts.keys():
             self._ray.cancel(task)
-        while self._running and time.monotonic() < end:
-            for task in self._ready():
-                try:
-                    self._ray.get(next(task))
-                except (self._ray.exceptions.RayError, StopIteration):
-                    del self._running[task]
-            time.sleep(PAUSE)
-        for task in self._running:
-            self._ray.cancel(task, force=True)
+        end = time.monotonic() + ENDING
+        try:
+            while self._running and time.monotonic() < end:
+                look()
+                for task in self._ready():
+                    try:
+                        self._ray.get(next(task))
+                    except (self._ray.exceptions.RayError, StopIteration):
+                        del self._running[task]
+                time.sleep(PAUSE)
+        finally:
+            for task in self._running:
+                self._ray.cancel(task, force=True)
 
 
 class _StoppedError(BaseException):
@@ -296,7 +299,7 @@ def noted_signals() -> Iterator[Callable[[], None]]:
 
     def look() -> None:
         if noted:
-            number, frame = noted[0]
+            number, frame = noted.pop(0)
             handler = handlers[signal.Signals(number)]
             if callable(handler):
                 handler(number, frame)
