@@ -28,6 +28,7 @@ from reproduce.runs.worker import Deaths, JobQueue, make
 from reproduce.store.atomic_files import writing
 from reproduce.store.leases import BusyError
 from reproduce.store.provenance import code_digest, this_machine
+from reproduce.store.store import Store
 
 AHEAD = 2
 """Runs that are submitted beyond what the cluster has room for: none waits for the driver, and a cluster that grows by
@@ -230,10 +231,11 @@ class _Sender:
 
 @contextlib.contextmanager
 def command_file(root: Path) -> Iterator[Path]:
-    """Give an empty file in the results folder: a task that does not see it cannot begin, and ends when it is gone."""
-    with writing(root):
-        root.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=root, prefix=".command-")
+    """Give an empty file among the local runs: a task that does not see it cannot begin, and ends when it is gone."""
+    place = Store(root, "local").path
+    with writing(place):
+        place.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=place, prefix=".command-")
         os.close(handle)
     try:
         yield Path(name)

@@ -59,7 +59,7 @@ class JobQueue(Generic[T]):
 
     With ``patience`` it ends as well when for so many seconds all that was looked at was being made elsewhere.
 
-    >>> queue = JobQueue("ab", now=iter(range(9)).__next__)
+    >>> queue = JobQueue("ab", now=iter((0.0, 0.5, 1.0)).__next__)
     >>> queue.next(), queue.postpone("a"), queue.next(), queue.next(), queue.next()
     ('a', None, 'b', None, 'a')
     """

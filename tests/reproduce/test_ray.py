@@ -113,7 +113,7 @@ def test_an_interruption_ends_the_workers_and_frees_the_runs(cluster, tmp_path, 
         while os.path.exists(f"/proc/{process}") and time.monotonic() < end:
             time.sleep(0.05)
         assert not os.path.exists(f"/proc/{process}")
-    assert not list(tmp_path.glob(".command-*"))
+    assert not list(tmp_path.rglob(".command-*"))
     make(tmp_path, cluster, jobs())
 
 
@@ -211,7 +211,7 @@ def test_a_node_that_does_not_see_the_folder_or_has_other_code_is_refused_before
     assert event == "fatal" and f"does not see {tmp_path / 'elsewhere'}: set LENGEN_RESULTS" in sentence
     ((event, sentence),) = events(tmp_path, mark, code="older")
     assert event == "fatal" and "has other code" in sentence
-    assert not (tmp_path / "local").exists()
+    assert not (tmp_path / "local/toy").exists()
 
 
 def test_a_task_ends_and_frees_its_run_when_its_command_has_ended(mark, tmp_path):
