@@ -199,7 +199,7 @@ class Bars:
         if not facts and job in self._rows:
             bars.remove_task(self._rows.pop(job))
         elif facts and job not in self._rows:
-            self._rows[job] = bars.add_task("" if job is None else job.name, total=1.0, completed=share, facts=facts)
+            self._rows[job] = bars.add_task("" if job is None else job.name, total=1.0, facts=facts)
         elif facts:
             bars.update(self._rows[job], completed=share, facts=facts)
 
