@@ -7,7 +7,7 @@ Each run is made by a worker (`runs.worker`): on this machine (`runs.local`), on
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from lengen.paper.experiment import Experiment
 from lengen.results.progress import Progress
@@ -155,7 +155,7 @@ class _Collector:
         self._watch = watch
         self.failures: dict[str, str] = {}
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._watch, name)
 
     def failed(self, job: Job, sentence: str) -> None:

@@ -197,7 +197,8 @@ def _run(job: Job, order: Order, left: bool, mark: Path, code: str) -> Iterator[
         order = replace(order, provenance={**order.provenance, **this_machine()})
         sender = _Sender(mark)
         threading.Thread(target=sender.run, args=(job, order, left), daemon=True).start()
-        yield from iter(sender.events.get, None)
+        while (event := sender.events.get()) is not None:
+            yield event
 
 
 class _Sender:
