@@ -136,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         remedy = REMEDIES.get(type(error), "make room or give permission")
         return _refuse(f"{place}{error.strerror or error}; {remedy}")
     except Exception as error:
-        from reproduce.runs.perform import FatalError
+        from reproduce.runs.plan import FatalError
 
         if not is_sentence(error) and not isinstance(error, FatalError):
             raise

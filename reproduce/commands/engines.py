@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from reproduce.runs.estimate import usable_cores
-from reproduce.runs.executors import Local
-from reproduce.runs.perform import Order, PlanError
+from reproduce.runs.local import Local
+from reproduce.runs.plan import Order, PlanError
 from reproduce.runs.slurm import WORKERS, Slurm
 
 OWN = {
@@ -51,16 +51,16 @@ def workers_here(options: argparse.Namespace) -> int:
     return options.jobs or (1 if options.profile == "paper" else usable_cores())
 
 
-def engine(options: argparse.Namespace, order: Order, needed: bool) -> AbstractContextManager[Any]:
+def engine(options: argparse.Namespace, needed: bool) -> AbstractContextManager[Any]:
     """Return the engine of the runs, with its ``workers``; the context connects to Ray if it is needed."""
     if not needed:
         return nullcontext(Local(1))
     if options.executor == "ray":
-        from reproduce.runs.on_ray import OnRay
+        from reproduce.runs.ray import OnRay
 
         gpus = 0.0 if options.profile != "paper" or options.without_gpu else 1.0
         gpus = gpus if options.gpus_per_run is None else options.gpus_per_run
-        return OnRay(order, options.address or "", options.cpus_per_run or 1.0, gpus, options.jobs)
+        return OnRay(options.address or "", options.cpus_per_run or 1.0, gpus, options.jobs)
     return nullcontext(Local(workers_here(options), options.share))
 
 

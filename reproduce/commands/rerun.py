@@ -17,13 +17,12 @@ import msgspec
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
 from reproduce.pages.terminal import tell
-from reproduce.runs import perform as runner
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import Display
 from reproduce.runs.estimate import cost_on
-from reproduce.runs.executors import Local
+from reproduce.runs.local import Local
 from reproduce.runs.newest import newest
-from reproduce.runs.perform import Job, Order
+from reproduce.runs.plan import Job, Order, run
 from reproduce.runs.run_differences import Line, compared, otherwise, same
 from reproduce.store.atomic_files import StoreError, readable, write_text
 from reproduce.store.locations import stores
@@ -46,7 +45,7 @@ def rerun_command(options: argparse.Namespace) -> int:
         _as_then(stored, local, spec)
         order = Order(local.root, provenance(options.arguments))
         with Display({job: cost_on(spec, gpu=stored.info.get("device") == "cuda")}, 1) as display:
-            report = runner.run([job], {}, order, Local(1), display)
+            report = run([job], {}, order, Local(1), display)
         if not report.runs:
             return 1  # the display said why
         (again,) = report.runs

@@ -11,12 +11,12 @@ from lengen.results.records import Run
 from reproduce.commands import engines
 from reproduce.comparison.published import CHECKED
 from reproduce.pages import terminal
-from reproduce.runs import perform as runner
+from reproduce.runs import plan as planning
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE, USUAL, usual_profile
 from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost_on, in_words, makespan, usable_cores
-from reproduce.runs.perform import Job, Order, Plan, PlanError, Report
+from reproduce.runs.plan import Job, Order, Plan, PlanError, Report
 from reproduce.runs.run_cost import updates_made
 from reproduce.store.atomic_files import one_line, readable
 from reproduce.store.locations import reference_root, results_root, stores
@@ -54,13 +54,13 @@ def run_command(options: argparse.Namespace) -> int:
 
         require(options.loggers)  # here, before anything is trained
     if options.missing:
-        held = runner.finished(plan.jobs, stores()[0])
+        held = planning.finished(plan.jobs, stores()[0])
         plan = replace(plan, jobs=tuple(job for job in plan.jobs if job not in held))
         if not plan.jobs:
             terminal.tell("results/reference holds every run: nothing is missing")
             return 0
     local = Store(results_root(), "local")
-    done = {} if options.fresh else runner.finished(plan.jobs, local)
+    done = {} if options.fresh else planning.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
     workers = engines.workers_here(options)
     if options.dry_run:
@@ -96,10 +96,10 @@ def run_command(options: argparse.Namespace) -> int:
         gpu = False
     costs = {job: cost_on(job.spec, gpu=gpu, made=share or 1.0) for job, share in made.items()}
     with (
-        engines.engine(options, order, bool(todo)) as engine,
+        engines.engine(options, bool(todo)) as engine,
         Display(costs, min(engine.workers, len(todo)), len(done)) as display,
     ):
-        report = runner.run(plan.jobs, done, order, engine, display)
+        report = planning.run(plan.jobs, done, order, engine, display)
     if part or options.overrides or options.share or options.missing:
         _summary(report, local)
     else:
@@ -118,7 +118,7 @@ def run_command(options: argparse.Namespace) -> int:
 def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
     """The jobs; raises `SettingError`, for several values of one setting with what to do."""
     try:
-        return runner.plan(chosen, options.profile, options.seeds, options.overrides)
+        return planning.plan(chosen, options.profile, options.seeds, options.overrides)
     except SettingError as error:
         values = [override.partition("=")[2].strip() for override in options.overrides]
         if any("," in value and not value.startswith("[") for value in values):

@@ -1,1 +1,1 @@
-"""From a selector to finished runs: catalogue, plan, executors, display."""
+"""From a selector to finished runs: catalogue, plan, the worker and where it works, display."""

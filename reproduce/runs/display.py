@@ -1,22 +1,19 @@
 """One display for a whole command: what runs, how it goes, how long it will still take.
 
-What enters are events of the executor; what leaves is text on the terminal. On a terminal one live table is
-redrawn by the clock, 4 times a second at most; elsewhere an event is a line, and a run speaks every 10 seconds.
+What enters are events of workers; what leaves is text on the terminal. On a terminal a bar for each run is redrawn by
+the clock, 4 times a second at most; elsewhere an event is a line, and a run speaks every 10 seconds.
 """
 
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from lengen.results.progress import Progress
 from reproduce.runs.estimate import Cost, in_words, makespan
-from reproduce.runs.perform import RESUMING, Job
+from reproduce.runs.plan import Job
+from reproduce.runs.worker import RESUMING
 from reproduce.store.atomic_files import one_line
-
-if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.table import Table
 
 REDRAWS_PER_SECOND = 4
 QUIET = 10.0
@@ -85,7 +82,7 @@ class Forecast:
 
 
 class Display:
-    """A `reproduce.runs.perform.Watch` that shows; use it as a context manager.
+    """A `reproduce.runs.plan.Watch` that shows; use it as a context manager.
 
     ``before`` counts runs that were finished when the command began.
     """
@@ -94,60 +91,56 @@ class Display:
         self._stream = sys.stderr if stream is None else stream
         self._forecast = Forecast(costs, workers)
         self._total, self._done, self._failed = len(costs) + before, before, 0
-        self._running: dict[Job, Progress | None] = {}
+        self._stages: dict[Job, str] = {}
         self._began: dict[Job, float] = {}
         self._spoke: dict[Job, float] = {}
         self._elsewhere: set[Job] = set()
-        self._live: Any = None
+        self._bars = Bars(self._stream) if self._stream.isatty() else None
 
     def __enter__(self) -> "Display":
-        if self._stream.isatty():
-            from rich.console import Console
-            from rich.live import Live
-
-            console = Console(file=self._stream)
-            self._live = Live(
-                get_renderable=self._shown, console=console, refresh_per_second=REDRAWS_PER_SECOND, transient=True
-            )
-            self._live.start()
+        if self._bars is not None:
+            self._bars.live.start()
+            self._show(None, self._overall())
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
+        if self._bars is not None:
+            self._bars.live.stop()
 
     def started(self, job: Job) -> None:
-        self._running[job] = None
+        self._stages[job] = ""
         self._began[job] = self._spoke[job] = time.monotonic()
-        if self._live is None and job not in self._elsewhere:
+        if self._bars is None:
             self._say(f"{job.name}: started")
+        self._show(job, "starting")
 
     def progressed(self, job: Job, progress: Progress) -> None:
         self._forecast.see(job, progress)
-        before = self._running.get(job)
-        if before is not None and before.stage == RESUMING:
+        if self._stages.get(job) == RESUMING:
             self._say(f"{job.name}: resuming at step {progress.step:,} of {progress.steps:,}")
-        if self._live is None and progress.stage == COMPILING:
+        self._stages[job] = progress.stage
+        facts = ", ".join(described(progress))
+        if self._bars is not None:
+            idle = progress.stage in (COMPILING, RESUMING)
+            self._show(job, progress.stage if idle else facts, progress.step / max(1, progress.steps))
+            self._show(None, self._overall(), self._forecast.share())
+        elif progress.stage == COMPILING:
             self._say(f"{job.name}: compiling")
-        self._running[job] = progress
-        if self._live is None and time.monotonic() - self._spoke[job] >= QUIET:
+        elif time.monotonic() - self._spoke[job] >= QUIET:
             self._spoke[job] = time.monotonic()
-            self._say(f"{job.name}: {', '.join(described(progress))}; {self._overall()}")
+            self._say(f"{job.name}: {facts}; {self._overall()}")
 
     def finished(self, job: Job, version: int) -> None:
-        seconds = time.monotonic() - self._began[job]
-        self._end(job)
         self._done += 1
-        self._say(f"{job.name}: finished as v{version} in {in_words(seconds)}; {self._overall()}")
+        self._end(job, f"finished as v{version} in {in_words(time.monotonic() - self._began[job])}")
 
     def failed(self, job: Job, sentence: str) -> None:
-        self._end(job)
         self._failed += 1
-        self._say(f"{job.name}: failed: {sentence}; {self._overall()}")
+        self._end(job, f"failed: {sentence}")
 
     def postponed(self, job: Job, sentence: str) -> None:
-        """Another process is making it: said once, however often it is looked at."""
-        self._running.pop(job, None)
+        """Another command makes it: said once, however often it is looked at."""
+        self._show(job, "")
         if job not in self._elsewhere:
             self._elsewhere.add(job)
             self._say(f"{job.name}: {sentence.partition(': wait')[0]}; going on with the others")
@@ -155,9 +148,11 @@ class Display:
     def told(self, sentence: str) -> None:
         self._say(sentence)
 
-    def _end(self, job: Job) -> None:
-        self._running.pop(job, None)
+    def _end(self, job: Job, words: str) -> None:
         self._forecast.close(job)
+        self._show(job, "")
+        self._show(None, self._overall(), self._forecast.share())
+        self._say(f"{job.name}: {words}; {self._overall()}")
 
     def _overall(self) -> str:
         failed = f", {self._failed} failed" if self._failed else ""
@@ -166,44 +161,47 @@ class Display:
             "" if over else f", about {in_words(self._forecast.left())} left"
         )
 
+    def _show(self, job: Job | None, facts: str, share: float = 0.0) -> None:
+        if self._bars is not None:
+            self._bars.show(job, facts, share)
+
     def _say(self, line: str) -> None:
-        line = one_line(line)
-        if self._live is not None:
-            self._live.console.print(line, markup=False, highlight=False)
+        if self._bars is not None:
+            self._bars.live.console.print(one_line(line), markup=False, highlight=False)
         else:
-            print(line, file=self._stream, flush=True)
+            print(one_line(line), file=self._stream, flush=True)
 
-    def _shown(self) -> "Group":
-        """Return the progress of the command as text and as a bar over the whole width, and the runs under way."""
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
 
-        total = Table.grid(expand=True)
-        total.add_row(Text(self._overall(), "bold"))
-        total.add_row(ProgressBar(total=1.0, completed=self._forecast.share()))
-        return Group(total, self._table())
+class Bars:
+    """Bars on a terminal: one for the whole command, and one for each run under way."""
 
-    def _table(self) -> "Table":
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console, Group
+        from rich.live import Live
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
 
-        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-        table.add_column("run", overflow="fold")
-        table.add_column("stage", no_wrap=True)
-        table.add_column("", no_wrap=True)
-        for name in ("step", "loss", "accuracy"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for job, progress in list(self._running.items()):
-            if progress is None or progress.stage in (COMPILING, RESUMING):
-                table.add_row(job.name, "starting" if progress is None else progress.stage)
-                continue
-            bar = ProgressBar(total=max(1, progress.steps), completed=progress.step, width=6)
-            loss = "" if progress.loss is None else f"{progress.loss:.4f}"
-            accuracy = "" if progress.accuracy is None else f"{100 * progress.accuracy:.1f} %"
-            table.add_row(job.name, progress.stage, bar, f"{progress.step}/{progress.steps}", loss, accuracy)
-        return table
+        name, facts = (
+            TextColumn(f"{{task.{text}}}", markup=False, table_column=Column(overflow="fold"))
+            for text in ("description", "fields[facts]")
+        )
+        self._whole = Progress(TextColumn("{task.fields[facts]}", style="bold"), BarColumn(None), expand=True)
+        self._runs = Progress(name, BarColumn(6), facts)
+        self.shown, self._rows = Group(self._whole, self._runs), dict[Job | None, Any]()
+        self.live = Live(
+            self.shown, console=Console(file=stream), refresh_per_second=REDRAWS_PER_SECOND, transient=True
+        )
+
+    def show(self, job: Job | None, facts: str, share: float) -> None:
+        """Show what is known of a run, or of the whole command if ``job`` is None, and its share done; without facts
+        show it no more."""
+        bars = self._whole if job is None else self._runs
+        if not facts and job in self._rows:
+            bars.remove_task(self._rows.pop(job))
+        elif facts and job not in self._rows:
+            self._rows[job] = bars.add_task("" if job is None else job.name, total=1.0, facts=facts)
+        elif facts:
+            bars.update(self._rows[job], completed=share, facts=facts)
 
 
 def described(progress: Progress) -> list[str]:

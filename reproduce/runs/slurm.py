@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reproduce.runs.estimate import cost, in_words, makespan
-from reproduce.runs.perform import Job, PlanError
+from reproduce.runs.plan import Job, PlanError
 from reproduce.store.atomic_files import readable, write_text
 from reproduce.store.provenance import checkout
 

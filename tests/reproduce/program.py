@@ -24,10 +24,10 @@ def started(results: Path, *arguments: str, kind: str = "Instant") -> "subproces
 
 if __name__ == "__main__":
     from reproduce import cli
-    from reproduce.runs import executors
+    from reproduce.runs import local
     from reproduce.runs.catalogue import CATALOGUE
     from tests.reproduce import fakes
 
     CATALOGUE.fill(fakes.toy(Path(sys.argv[1]), getattr(fakes, sys.argv[2])))
-    executors.LOADED = ()  # a toy needs no torch
+    local.LOADED = ()  # a toy needs no torch
     sys.exit(cli.main(sys.argv[3:]))

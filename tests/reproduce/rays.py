@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reproduce.runs.perform import Job
+from reproduce.runs.plan import Job
 from tests.reproduce.program import CHECKOUT
 
 STORE = 100 * 2**20
@@ -60,7 +60,7 @@ def workers(cluster: Any) -> list[int]:
     for place in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError):
             parent = int((place / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if parent in raylets and (place / "cmdline").read_bytes().startswith(b"ray::_letters"):
+            if parent in raylets and (place / "cmdline").read_bytes().startswith(b"ray::_run"):
                 found.append(int(place.name))
     return sorted(found)
 
@@ -75,7 +75,7 @@ def kill(process: int) -> bool:
 
 
 class Heard:
-    """A `reproduce.runs.perform.Watch` that keeps what it is told."""
+    """A `reproduce.runs.plan.Watch` that keeps what it is told."""
 
     def __init__(self) -> None:
         self.sentences: list[str] = []

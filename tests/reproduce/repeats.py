@@ -11,11 +11,10 @@ from pathlib import Path
 from lengen.part import kinds
 from lengen.settings.model import Architecture, Encoding
 from lengen.settings.spec import Spec, change
-from reproduce.runs import perform as runner
 from reproduce.runs.display import Display
 from reproduce.runs.estimate import cost
-from reproduce.runs.executors import Local
-from reproduce.runs.perform import Job, Order
+from reproduce.runs.local import Local
+from reproduce.runs.plan import Job, Order, run
 from reproduce.store.store import Store
 from tests.lengen.every_model import settings
 
@@ -53,10 +52,10 @@ def differing(specs: Mapping[str, Spec], place: Path) -> list[str]:
     for workers in (1, 2):
         root = place / f"jobs-{workers}"
         costs = {job: cost(job.spec, "cpu") for job in jobs}
-        report = runner.run(jobs, {}, Order(root, {}), Local(workers), Display(costs, workers, stream=io.StringIO()))
+        report = run(jobs, {}, Order(root, {}), Local(workers), Display(costs, workers, stream=io.StringIO()))
         assert not report.failures, report.failures
         store = Store(root, "local")
-        found.append({run.experiment: sums(store.folder(run)) for run in report.runs})
+        found.append({made.experiment: sums(store.folder(made)) for made in report.runs})
     assert len(found[0]) == len(specs)
     return [name for name in found[0] if found[0][name] != found[1].get(name)]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from reproduce import cli, figures
 from reproduce.pages import comparison
-from reproduce.runs import perform
+from reproduce.runs import worker
 from reproduce.store.reference import Reference
 from reproduce.store.store import Workspace
 
@@ -43,7 +43,7 @@ def during(stage: str, work: Callable[..., Any], place: Path) -> Callable[..., A
 
 def main(place: Path, arguments: list[str]) -> int:
     note(place, BETWEEN)
-    passed = perform.watched
+    passed = worker.watched
 
     def watched(report: Any, space: Any) -> Any:
         tell, stages = passed(report, space), {"measure": "measuring", "attention": "measuring"}
@@ -59,8 +59,8 @@ def main(place: Path, arguments: list[str]) -> int:
 
         return told
 
-    perform.watched = watched  # type: ignore[assignment]
-    perform.train = during("training", perform.train, place)  # type: ignore[assignment]
+    worker.watched = watched  # type: ignore[assignment]
+    worker.train = during("training", worker.train, place)  # type: ignore[assignment]
     Workspace.publish = during("writing", Workspace.publish, place)  # type: ignore[method-assign]
     Reference.adopt = during("promoting", Reference.adopt, place)  # type: ignore[method-assign]
     figures.write = during("drawing", figures.write, place)  # type: ignore[assignment]

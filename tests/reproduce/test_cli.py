@@ -25,7 +25,7 @@ from reproduce.commands import run as run_module
 from reproduce.comparison.history import digest
 from reproduce.comparison.statements import statements
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
-from reproduce.runs.perform import Job
+from reproduce.runs.plan import Job
 from reproduce.store.atomic_files import existing, readable
 from reproduce.store.reference import Reference
 from reproduce.store.store import Store

@@ -11,7 +11,7 @@ from reproduce.cli import parser
 from reproduce.commands import engines
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words, makespan
-from reproduce.runs.perform import PlanError, plan
+from reproduce.runs.plan import PlanError, plan
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "clusters.md").read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """Planning, running side by side, failures, workers that die, and the forecast of time."""
 
 import dataclasses
-import functools
 import io
 import itertools
 import os
@@ -14,18 +13,21 @@ from rich.console import Console
 from lengen.paper.experiment import Experiment
 from lengen.part import SettingError
 from lengen.results.progress import Progress
-from reproduce.runs import estimate, executors
-from reproduce.runs import perform as runner
+from reproduce.runs import estimate, local, worker
+from reproduce.runs import plan as runner
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.display import Display, Forecast
-from reproduce.runs.executors import Local, throttled
-from reproduce.runs.perform import FatalError, Job, Order, PlanError, plan
+from reproduce.runs.local import Local
+from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan
+from reproduce.runs.worker import throttled
+from reproduce.store.leases import LostError
 from reproduce.store.store import Store
 from tests.reproduce.fakes import (
     SPEC,
     BadField,
     CleansUp,
     Dies,
+    DiesOnce,
     Diverges,
     FailsForSeedOne,
     Instant,
@@ -135,20 +137,31 @@ def test_workers_are_kept_alive_and_use_one_thread(results):
     assert {run.info["threads"] for run in report.runs} == {1}
 
 
-def test_a_worker_that_died_while_it_was_idle_costs_no_run(results):
+def test_a_worker_that_died_before_it_took_a_run_costs_none(results):
     (job, *_) = jobs()
     watch = Display({job: estimate.cost(job.spec, job.profile)}, 1, stream=io.StringIO())
     failed, finished = [], []
-    watch.failed, watch.finished = (lambda *told: failed.append(told)), (lambda *told: finished.append(told))
-    pool = executors._Pool([job], functools.partial(runner.perform, Order(results, {"commit": "none"})), watch, 0.0)
-    pipe = pool._start()
-    pool._processes[pipe].kill()
-    pool._processes[pipe].join()
-    pool._feed(pipe)
-    while pool._running:
-        pool._hear(next(iter(pool._running)))
-    pool._dismiss()
-    assert not failed and [told[0] for told in finished] == [job]
+    watch.failed, watch.finished = (lambda *values: failed.append(values)), (lambda *values: finished.append(values))
+    workers = local._Workers([job], Order(results, {"commit": "none"}), watch, 0.0)
+    with Store(results, "local").workspace(*job.key):  # so that it waits
+        workers._start(0)
+        (process,) = workers._processes.values()
+        process.kill()
+        process.join()
+    workers.run(0)
+    assert not failed and [values[0] for values in finished] == [job]
+
+
+def ends(*_):
+    os._exit(3)
+
+
+def test_workers_that_die_before_they_take_a_run_end_the_command(results, monkeypatch):
+    monkeypatch.setattr(local, "MOMENT", 0.0)
+    monkeypatch.setattr(local, "_worker", ends)
+    (job, *_) = jobs()
+    with pytest.raises(FatalError, match=r"a worker ended with code .* 5 times before it began a run"):
+        local._Workers([job], Order(results, {}), Display({}, 1, stream=io.StringIO()), 0.0).run(1)
 
 
 def test_one_job_or_one_worker_stays_in_this_process(results):
@@ -159,12 +172,11 @@ def test_one_job_or_one_worker_stays_in_this_process(results):
 
 
 def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):
-    monkeypatch.setattr(executors, "PATIENCE", 0.0)
-    monkeypatch.setattr("reproduce.runs.job_queue.AGAIN", 0.05)
+    monkeypatch.setattr(local, "PATIENCE", 0.0)
+    monkeypatch.setattr("reproduce.runs.worker.AGAIN", 0.05)
     todo, order = jobs(seeds=(0, 1)), Order(results, {}, False)
-    others = todo[0].experiment, todo[0].profile, todo[0].seed, todo[0].spec.hash()
     costs = {job: estimate.cost(job.spec, job.profile) for job in todo}
-    with Store(results, "local").workspace(*others), Display(costs, 1, stream=io.StringIO()) as display:
+    with Store(results, "local").workspace(*todo[0].key), Display(costs, 1, stream=io.StringIO()) as display:
         report = runner.run(todo, {}, order, Local(1, share=True), display)
     assert len(report.runs) == 3 and not report.failures
     assert all((run.experiment, run.seed) != ("toy/fig1/alpha", 0) for run in report.runs)
@@ -176,11 +188,46 @@ def test_workers_end_by_themselves_when_there_is_nothing_left(results, monkeypat
     assert len(list(results.glob("ended-*"))) == 2
 
 
-def test_a_worker_that_dies_fails_its_job_only(results):
-    report, _ = make(results, jobs(seeds=(0, 1, 2), kind=Dies), workers=2)
+def test_a_worker_that_dies_over_and_over_fails_its_job_only(results, monkeypatch):
+    monkeypatch.setattr(worker, "DEATHS", 2)
+    monkeypatch.setattr(local, "MOMENT", 0.0)
+    report, shown = make(results, jobs(seeds=(0, 1, 2), kind=Dies), workers=2)
     assert sorted(report.failures) == ["toy/fig1/alpha seed 0", "toy/fig1/beta seed 0"]
-    assert "ended with code 7" in report.failures["toy/fig1/alpha seed 0"]
+    sentence = "its process ended with code 7 (out of memory, or killed)"
+    assert report.failures["toy/fig1/alpha seed 0"] == f"{sentence}, 2 times in a row without a checkpoint in between"
+    assert f"toy/fig1/alpha seed 0: {sentence}: it goes on from its beginning\n" in shown
     assert len(report.runs) == 4
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_the_run_of_a_worker_that_died_goes_on_from_its_checkpoint(results, fresh):
+    """Even where it was to begin anew: that was done when it was begun first."""
+    make(results, jobs(seeds=(0,)))
+    report, shown = make(results, jobs(seeds=(0, 1), kind=DiesOnce), workers=2, fresh=fresh)
+    store, runs = Store(results, "local"), report.runs[0 if fresh else 2 :]
+    assert not report.failures and [run.version for run in report.runs] == ([2, 1, 2, 1] if fresh else [1, 1, 1, 1])
+    assert shown.count("it goes on from its newest checkpoint") == (4 if fresh else 2)
+    for run in report.runs:
+        if fresh or run.seed == 1:
+            assert (store.folder(run) / "last.ckpt").read_text() == "first\nstep\n"
+    assert runs
+
+
+def test_a_run_that_was_taken_over_from_a_worker_is_looked_at_again(results, monkeypatch):
+    monkeypatch.setattr(worker, "AGAIN", 0.05)
+    (job, *_) = jobs()
+    display, calls = Display({job: estimate.cost(job.spec, job.profile)}, 1, stream=io.StringIO()), []
+
+    def lost(*values):
+        calls.append(values)
+        if len(calls) == 1:
+            raise LostError("it was taken over by process 7")
+        return train(*values)
+
+    train = worker.train
+    monkeypatch.setattr(worker, "train", lost)
+    report = runner.run([job], {}, Order(results, {}), Local(1), display)
+    assert len(report.runs) == 1 and len(calls) == 2
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -195,7 +242,7 @@ def test_what_concerns_all_runs_stops_the_command(results, workers):
 
 
 def test_a_full_disk_is_recognised_whatever_the_error(results, monkeypatch):
-    monkeypatch.setattr(runner, "FULL", 10**18)
+    monkeypatch.setattr(worker, "FULL", 10**18)
     with pytest.raises(FatalError, match="is full: make room and run the same command; without --fresh it resumes"):
         make(results, jobs(seeds=(1,), kind=FailsForSeedOne))
 
@@ -230,7 +277,7 @@ def test_workers_die_with_a_parent_that_was_killed(results):
 
 def test_reports_are_throttled_but_for_ends_and_stages(monkeypatch):
     now = itertools.count(0.0, 0.01)
-    monkeypatch.setattr(executors.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(worker.time, "monotonic", lambda: next(now))
     seen = []
     report = throttled(seen.append)
     for step in range(1, 101):
@@ -288,17 +335,12 @@ def test_a_run_that_goes_on_says_at_what_step(monkeypatch):
 
 
 def test_a_run_says_that_it_resumes_only_where_a_checkpoint_lies(results):
-    seen = []
-    order = runner.Order(results, {})
-    for name in ("alpha", "beta"):
-        job = runner.plan([CATALOGUE.select_one(f"toy/fig1/{name}")], "cpu", [0]).jobs[0]
-        if name == "beta":
-            with Store(results, "local").workspace(job.experiment, "cpu", 0, job.spec.hash()) as space:
+    for job, lines in zip(jobs(), (0, 1), strict=True):
+        if lines:
+            with Store(results, "local").workspace(*job.key) as space:
                 (space.folder / "last.ckpt").write_text("step")
-        stages = []
-        runner.perform(order, job, lambda progress, stages=stages: stages.append(progress.stage))
-        seen.append(stages[0])
-    assert seen == ["train", "resuming"]
+        _, shown = make(results, [job])
+        assert shown.count("resuming at step") == lines
 
 
 @pytest.mark.parametrize(
@@ -306,10 +348,10 @@ def test_a_run_says_that_it_resumes_only_where_a_checkpoint_lies(results):
 )
 def test_a_full_folder_of_temporary_files_is_named(monkeypatch, tmp_path, error):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "small"))
-    monkeypatch.setattr(runner, "_disk_full", lambda path: path == tmp_path / "small")
-    told = runner.explained(error, None, tmp_path)
-    assert isinstance(told, runner.FatalError) and f"{tmp_path / 'small'}, is full" in str(told)
-    assert "set TMPDIR" in str(told)
+    monkeypatch.setattr(worker, "_disk_full", lambda path: path == tmp_path / "small")
+    with pytest.raises(FatalError, match="set TMPDIR") as told:
+        worker.explained(error, None, tmp_path)
+    assert f"{tmp_path / 'small'}, is full" in str(told.value)
 
 
 def test_a_further_stage_does_not_set_a_job_back():
@@ -346,10 +388,14 @@ def test_the_live_table_shows_each_running_job():
         display.started(job)
         display.progressed(job, Progress("train", 5, 25, 0.5, None))
         console = Console(width=80, file=io.StringIO())
-        console.print(display._shown())
-        total, bar, _, run = console.file.getvalue().splitlines()
-        assert total.startswith("0 of 1 runs") and "━" in bar
-        assert run.startswith("toy/fig1/alpha seed 0  train") and run.rstrip().endswith("5/25  0.5000")
+        console.print(display._bars.shown)
+        whole, run = console.file.getvalue().splitlines()
+        assert whole.startswith("0 of 1 runs") and "━" in whole
+        assert (
+            run.startswith("toy/fig1/alpha seed 0 ")
+            and run.rstrip().endswith(" train 5/25, loss 0.5000")
+            and "━" in run
+        )
         display.failed(job, "it diverged [at] step 3")
     assert "failed: it diverged [at] step 3" in stream.getvalue()
 

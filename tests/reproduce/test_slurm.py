@@ -12,8 +12,8 @@ from reproduce.cli import parser
 from reproduce.commands import engines
 from reproduce.runs import slurm
 from reproduce.runs.catalogue import USUAL
-from reproduce.runs.job_queue import JobQueue
-from reproduce.runs.perform import Job, Order, PlanError
+from reproduce.runs.plan import Job, Order, PlanError
+from reproduce.runs.worker import JobQueue
 from reproduce.store.store import Store
 from tests.reproduce import slurms
 from tests.reproduce.fakes import SPEC

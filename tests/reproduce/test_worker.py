@@ -2,24 +2,30 @@
 
 import pytest
 
-from reproduce.runs.first_process import begin
+from reproduce.runs.plan import Job, Order
+from reproduce.runs.worker import begin
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.store import BEGINNING, Store
 from tests.reproduce.fakes import SPEC, outcome
 
-KEY = ("toy/fig1/alpha", "cpu", 0, SPEC.hash())
+JOB = Job("toy/fig1/alpha", "cpu", 0, SPEC)
+KEY = JOB.key
 FIRST = {"commit": "a" * 40, "dirty": False, "command": "run toy", "platform": "Linux"}
 
 
+def order(folder, provenance, claims):
+    return Order(folder, provenance, claims={JOB.experiment: claims})
+
+
 def test_the_oldest_process_is_kept_and_other_code_is_noted_once(tmp_path):
-    first = begin(tmp_path, FIRST, {"adds": "old"})
+    first = begin(tmp_path, order(tmp_path, FIRST, {"adds": "old"}), JOB)
     assert first.pop("started")[:2] == "20"
     assert first == {"commit": "a" * 40, "dirty": False, "command": "run toy", "claims": {"adds": "old"}}
-    again = begin(tmp_path, FIRST | {"command": "run toy --share"}, {"adds": "new"})
+    again = begin(tmp_path, order(tmp_path, FIRST | {"command": "run toy --share"}, {"adds": "new"}), JOB)
     assert {name: again[name] for name in first} == first and "resumed" not in again
     others = {"commit": "b" * 40, "dirty": False}, {"commit": "b" * 40, "dirty": True}
     for other in (*others, FIRST, others[1]):
-        later = begin(tmp_path, FIRST | other, {"adds": "new"})
+        later = begin(tmp_path, order(tmp_path, FIRST | other, {"adds": "new"}), JOB)
     assert {name: later[name] for name in first} == first and later["resumed"] == list(others)
 
 
@@ -29,10 +35,10 @@ def test_a_folder_that_an_earlier_program_left_is_begun_by_who_goes_on(tmp_path)
         (space.folder / "last.ckpt").write_text("half")
     with store.workspace(*KEY) as space:
         assert (space.folder / "last.ckpt").read_text() == "half"
-        began = begin(space.folder, FIRST, {"adds": "now"})
+        began = begin(space.folder, order(tmp_path, FIRST, {"adds": "now"}), JOB)
         assert began["claims"] == {"adds": "now"} and began["commit"] == FIRST["commit"]
     with store.workspace(*KEY) as space:
-        assert begin(space.folder, {}, {}) | {"resumed": 0} == began | {"resumed": 0}
+        assert begin(space.folder, order(tmp_path, {}, {}), JOB) | {"resumed": 0} == began | {"resumed": 0}
         run = space.publish({"spec": SPEC.to_dict(), **began}, outcome())
     assert run.info["started"] == began["started"] and not (store.folder(run) / BEGINNING).exists()
     with store.workspace(*KEY) as space:
@@ -43,4 +49,4 @@ def test_a_folder_that_an_earlier_program_left_is_begun_by_who_goes_on(tmp_path)
 def test_a_damaged_file_is_named_in_one_sentence(tmp_path, content):
     (tmp_path / BEGINNING).write_bytes(content.encode("latin-1"))
     with pytest.raises(StoreError, match=r"\.beginning: expected JSON .*begins anew"):
-        begin(tmp_path, FIRST, {})
+        begin(tmp_path, order(tmp_path, FIRST, {}), JOB)
