@@ -201,26 +201,26 @@ def test_export_answer_and_score_give_the_counts_of_the_grid():
     for line in exported:
         written = write(model, data.writer, data.task.parse(line["operands"]))
         rows.append({"id": line["id"], "raw": data.vocab.decode(written[0])})
-    scored = lines.scored(data, "p/f/v", rows)
+    counted = lines.scored(data, "p/f/v", rows)
     for cell, modes in grid.scores.items():
-        found = dict(scored.scores[cell]["free_running"])
+        found = dict(counted.scores[cell]["free_running"])
         assert found.pop("absent") == 0
         assert found == modes["free_running"]
     true = [{"id": line["id"], "raw": line["written_response"]} for line in exported]
-    assert scored(data, "p/f/v", true).accuracy() == 1
+    assert lines.scored(data, "p/f/v", true).accuracy() == 1
     plain = [{"id": line["id"], "prediction": line["answer"]} for line in exported]
-    assert scored(data, "p/f/v", plain).accuracy() == 1
+    assert lines.scored(data, "p/f/v", plain).accuracy() == 1
     for form in (lambda text: int(text), lambda text: f" {text}\n", lambda text: f"00{text}"):
         shaped = [row | {"prediction": form(row["prediction"])} for row in plain]
-        assert scored(data, "p/f/v", shaped).accuracy() == 1
+        assert lines.scored(data, "p/f/v", shaped).accuracy() == 1
     turned = [row | {"prediction": row["prediction"][::-1]} for row in plain]
-    assert scored(data, "p/f/v", turned, units_first=True).accuracy() == 1
-    assert scored(data, "p/f/v", turned).accuracy() < 1
+    assert lines.scored(data, "p/f/v", turned, units_first=True).accuracy() == 1
+    assert lines.scored(data, "p/f/v", turned).accuracy() < 1
     with pytest.raises(PredictionError, match="occurs twice"):
-        scored(data, "p/f/v", [*plain, plain[0]])
+        lines.scored(data, "p/f/v", [*plain, plain[0]])
     with pytest.raises(PredictionError, match="give one of both"):
-        scored(data, "p/f/v", [true[0], *plain[1:]])
-    absent = scored(data, "p/f/v", true[1:])
+        lines.scored(data, "p/f/v", [true[0], *plain[1:]])
+    absent = lines.scored(data, "p/f/v", true[1:])
     assert absent.total(absent.scores, "free_running")["absent"] == 1 and absent.accuracy() < 1
 
 

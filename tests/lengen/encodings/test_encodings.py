@@ -289,7 +289,7 @@ def test_ids_that_bfloat16_cannot_tell_apart_are_told_apart_in_a_model_of_bfloat
     if name == "rope":
         assert not torch.equal(found[1][0, 0, 6], found[1][0, 0, 7])
     if name.startswith("fire"):
-        query, key = fire_numbers(ids, ids, rounded.f, first=0)
+        query, key = fire_numbers(ids, ids, rounded.f)
         assert query.dtype == key.dtype == torch.float32 and query[0, :, 0].tolist() == ids[0, 0].tolist()
     for constant in rounded.buffers():
         assert constant.dtype == torch.float32
