@@ -101,7 +101,7 @@ def spec_of(folder: Path) -> dict[str, Any]:
 
 
 def _tokenizer(symbols: Sequence[str]) -> dict[str, Any]:
-    """The symbols as the file that ``PreTrainedTokenizerFast(tokenizer_file=...)`` reads."""
+    """Return the symbols as the file that ``PreTrainedTokenizerFast(tokenizer_file=...)`` reads."""
     vocab = {"PAD": PAD, "$": END, **{symbol: FIRST + place for place, symbol in enumerate(symbols)}}
     words = any(len(symbol) > 1 for symbol in symbols)
     split = {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": False}
@@ -119,7 +119,7 @@ def _tokenizer(symbols: Sequence[str]) -> dict[str, Any]:
 
 
 def _card(spec: Spec, name: str, grid: Grid | None) -> str:
-    """A model card, with the exact match of every length in its metadata."""
+    """Return a model card, with the exact match of every length in its metadata."""
     lengths = sorted({cell[0] for cell in grid.scores}) if grid is not None else []
     rates = {length: grid.accuracy(length) for length in lengths} if grid is not None else {}
     task = spec.data.task

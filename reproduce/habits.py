@@ -39,7 +39,7 @@ ANSWERS = {
 
 
 def usual(arguments: Sequence[str]) -> list[str]:
-    """Arguments as the parser takes them.
+    """Return arguments as the parser takes them.
 
     >>> usual(["run", "paper1/fig1", "train.steps=5", "--train.lr", "0.1", "--seeds", "0", "2"])
     ['run', 'paper1/fig1', '--set', 'train.steps=5', '--set', 'train.lr=0.1', '--seeds', '0,2']

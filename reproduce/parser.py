@@ -18,7 +18,10 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*given, **{"allow_abbrev": False, **options})
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Options; operands and further selectors may stand behind options, too, where argparse leaves them over."""
+        """Return options.
+
+        Operands and further selectors may stand behind options, too, where argparse leaves them over.
+        """
         options, rest = self.parse_known_args(args, namespace)
         if rest and not any(word.startswith("-") and word != "-" for word in rest):
             if hasattr(options, "operands"):

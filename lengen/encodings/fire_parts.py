@@ -8,14 +8,16 @@ HIDDEN = 32
 
 
 def numbers(query_ids: Tensor, key_ids: Tensor, network: nn.Module, first: int) -> tuple[Tensor, Tensor]:
-    """Query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) in the network's precision, or float32 if that is lower,
-    counted from ``first``."""
+    """Return query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) as numbers, counted from ``first``.
+
+    They have the network's precision, or float32 if that is lower.
+    """
     dtype = torch.promote_types(next(network.parameters()).dtype, torch.float32)
     return query_ids[0, :, :, None].to(dtype) + first, key_ids[0, :, None, :].to(dtype) + first
 
 
 def log_ratio(distance: Tensor, span: Tensor, c: Tensor) -> Tensor:
-    """psi(distance) / psi(span) with psi(x) = log(1 + |c x|)."""
+    """Return psi(distance) / psi(span) with psi(x) = log(1 + |c x|)."""
     return torch.log1p((c * distance).abs()) / (torch.log1p((c * span).abs()) + 1e-6)
 
 
@@ -26,7 +28,7 @@ def of_network(ratio: Tensor, network: nn.Module) -> Tensor:
 
 
 def plain_network(outputs: int) -> nn.Sequential:
-    """1 -> 32 -> 32 -> outputs without biases, every matrix N(0, 1 / fan_in)."""
+    """Return 1 -> 32 -> 32 -> outputs without biases, every matrix N(0, 1 / fan_in)."""
     layers = nn.Sequential(
         nn.Linear(1, HIDDEN, bias=False),
         nn.ReLU(),

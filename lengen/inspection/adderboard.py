@@ -46,7 +46,7 @@ class Wrong(NamedTuple):
     answer: str | None
 
     def text(self) -> str:
-        """The sum, the answer, and the places that are wrong, from the units: digits, and the carries into them.
+        """Return the sum, the answer, and the places that are wrong, from the units: digits, and the carries into them.
 
         >>> Wrong(57, 48, "95").text()
         '57 + 48 = 105, not 95; wrong places 2, 3; carries go into 2, 3'
@@ -98,7 +98,7 @@ class Parameters(NamedTuple):
 
 
 def drawn(pairs: int = PAIRS) -> list[Pair]:
-    """The random pairs, first and second number in turn from Python's own generator.
+    """Return the random pairs, first and second number in turn from Python's own generator.
 
     >>> drawn(1)
     [(2395527356, 9334186774)]
@@ -122,8 +122,10 @@ def sums(
     pairs: int = PAIRS,
     report: Callable[[int, int], None] = lambda done, of: None,
 ) -> Sums:
-    """Let a model add the edge cases and the drawn pairs; ``report`` is called with the numbers of answered and of
-    all."""
+    """Let a model add the edge cases and the drawn pairs.
+
+    ``report`` is called with the numbers of answered and of all.
+    """
     asked = [*EDGES, *drawn(pairs)]
     found = answers(data, model, [[str(number) for number in pair] for pair in asked], report)
     return _of(asked, found.texts, found.why)
@@ -167,5 +169,5 @@ def counted(model: object, declared: int) -> Parameters:
 
 
 def parameters(model: Transformer) -> Parameters:
-    """The parameters of a model; tensors that are shared are one."""
+    """Return the parameters of a model; tensors that are shared are one."""
     return counted(model, 0)._replace(positions=sum(tensor.numel() for tensor in model.encoding.parameters()))

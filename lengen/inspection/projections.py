@@ -33,7 +33,7 @@ class Bases(NamedTuple):
 
 
 def bases(model: Transformer) -> Bases:
-    """Encoder and decoder basis of a model with an output head of its own."""
+    """Return encoder and decoder basis of a model with an output head of its own."""
     assert model.head is not None
     return Bases(model.embedding.weight.detach().cpu(), model.head.weight.detach().cpu())
 
@@ -58,7 +58,7 @@ def orthogonality(found: Bases, numbers: int) -> dict[str, float]:
 
 @torch.no_grad()
 def projections(model: Decoder, batch: Batch) -> dict[str, Tensor]:
-    """Dot products of the residual stream with both bases: "encoder" and "decoder", each (layers, 2, B, T, V).
+    """Return dot products of the residual stream with both bases: "encoder" and "decoder", each (layers, 2, B, T, V).
 
     The second axis is pre, post.
     """
@@ -67,7 +67,9 @@ def projections(model: Decoder, batch: Batch) -> dict[str, Tensor]:
 
 
 def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.ndarray]:
-    """Projections of one problem, its true response in context: Figures 4.12 to 4.14 for every position and layer.
+    """Return projections of one problem, its true response in context.
+
+    These are Figures 4.12 to 4.14 for every position and layer.
 
     ``tokens`` (T,) and ``vocabulary`` (V,) as text; ``encoder`` and ``decoder`` (layers, 2, T, V) float16.
     """
@@ -80,7 +82,7 @@ def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.n
 
 
 def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
-    """`probe` of a stored or constructed model; raises `SettingError` if there is nothing to project on."""
+    """Return `probe` of a stored or constructed model; raises `SettingError` if there is nothing to project on."""
     if not isinstance(spec.model.architecture, config.Decoder) or spec.model.tied:
         raise SettingError(
             f"model.tied={str(spec.model.tied).lower()}: probes need model.architecture=decoder with an output head of "

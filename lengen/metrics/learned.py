@@ -18,8 +18,10 @@ RIGHT = 0.9
 
 
 def shares(run: Run) -> tuple[float, float]:
-    """Return exact match in and outside the trained range over all problems of the tested cells; nan if none is
-    tested."""
+    """Return exact match in and outside the trained range over all problems of the tested cells.
+
+    nan if none is tested.
+    """
     span, cells = trained(run), list(run.grid.scores)
     within = [cell for cell in cells if span.has(cell)]
     beyond = [cell for cell in cells if not span.has(cell)]
@@ -28,8 +30,11 @@ def shares(run: Run) -> tuple[float, float]:
 
 
 def edge(run: Run) -> Counts:
-    """Return the counts on the hardest trained cells: at the longest trained length or, of a training on several
-    operands, at the most of them, whichever is lower; empty if no such cell was tested."""
+    """Return the counts on the hardest trained cells.
+
+    They are at the longest trained length or, of a training on several operands, at the most of them, whichever is
+    lower; empty if no such cell was tested.
+    """
     span, cells = trained(run), list(run.grid.scores)
     if span.second == 1 and any(cell[1:] == (1,) for cell in cells):
         cells = [cell for cell in cells if cell[1] == 1]  # the second axis is of kinds of problems, 1 the trained one
@@ -89,8 +94,9 @@ def reach(accuracies: Mapping[int, float]) -> int:
 
 
 def area(accuracies: Mapping[int, float], trained_size: int) -> float:
-    """Return the area under accuracy over the logarithm of size / trained size, as a share of its range: from the
-    trained size to the largest tested one, by trapezoids.
+    """Return the area under accuracy over the logarithm of size / trained size, as a share of its range.
+
+    It goes from the trained size to the largest tested one, by trapezoids.
 
     >>> area({10: 1.0, 20: 1.0, 40: 0.0}, 10)
     0.75

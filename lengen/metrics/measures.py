@@ -79,29 +79,29 @@ class Trained:
 
 
 def exact_at_longest(grid: Grid, span: Trained) -> float:
-    """Exact match at the longest trained length, over all trained counts; NaN if that was not tested."""
+    """Return exact match at the longest trained length, over all trained counts; NaN if that was not tested."""
     cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
     return grid.total(cells, "teacher_forced").rate(EXACT_MATCH.numerator) if cells else math.nan
 
 
 def trained(run: Run) -> Trained:
-    """The trained range of a run, from its own specification."""
+    """Return the trained range of a run, from its own specification."""
     return trained_range(build(run.info["spec"]["data"], DataSpec, "data"))
 
 
 def trained_range(data: DataSpec) -> Trained:
-    """The trained range that the data section of a specification states."""
+    """Return the trained range that the data section of a specification states."""
     lengths: tuple[int, ...] = getattr(data.task, "lengths", ())
     return Trained(data.task.longest, data.task.most, frozenset(lengths), data)
 
 
 def stored(run: Run, name: str) -> "np.ndarray":
-    """An array of a run by its name; `Missing` if there is none."""
+    """Return an array of a run by its name; `Missing` if there is none."""
     if name not in run.arrays:
         raise Missing(f"{short(run.experiment)} holds no array {name}")
     return run.arrays[name]
 
 
 def short(experiment: str) -> str:
-    """``figure/variant`` of ``paper/figure/variant``."""
+    """Return ``figure/variant`` of ``paper/figure/variant``."""
     return experiment.split("/", 1)[-1]

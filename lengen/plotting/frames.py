@@ -21,17 +21,20 @@ def counted(metric: str) -> tuple[str, str]:
 
 
 def rate(counts: Counts, metric: str) -> float:
-    """Counts as the rate that a metric is (see `counted`); nan if nothing was counted."""
+    """Return counts as the rate that a metric is (see `counted`); nan if nothing was counted."""
     return counts.rate(*counted(metric))
 
 
 def total_rate(grid: Grid, lengths: Sequence[int], mode: str = "teacher_forced") -> float:
-    """Exact match over all examples of these lengths of a grid over lengths; nan where none was scored in that mode."""
+    """Return exact match over all examples of these lengths of a grid over lengths.
+
+    nan where none was scored in that mode.
+    """
     return rate(grid.total([(length,) for length in lengths], mode), "correct")
 
 
 def scores(grids: Sequence[Grid], mode: str = "teacher_forced", metric: str = "correct") -> pd.DataFrame:
-    """The axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode."""
+    """Return the axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode."""
     axes = grids[0].axes if grids else ("length",)
     top, bottom = counted(metric)
     rows = [
@@ -44,7 +47,7 @@ def scores(grids: Sequence[Grid], mode: str = "teacher_forced", metric: str = "c
 
 
 def hits(runs: Sequence[Run], name: str) -> pd.DataFrame:
-    """``length``, ``run``, ``total``, ``n``, ``value``: ones among the arrays ``hits.<name>.<length>``."""
+    """Return ``length``, ``run``, ``total``, ``n``, ``value``: ones among the arrays ``hits.<name>.<length>``."""
     rows = [
         (int(key.rpartition(".")[2]), number, int(values.sum()), values.size, float(values.sum()) / values.size)
         for number, run in enumerate(runs)
@@ -55,8 +58,10 @@ def hits(runs: Sequence[Run], name: str) -> pd.DataFrame:
 
 
 def metrics(runs: Sequence[Run], name: str, window: int = 1) -> pd.DataFrame:
-    """``step``, ``run``, ``value``: a metric recorded in training, if it is finite; medians of ``window`` rows
-    around each, fewer at the ends."""
+    """Return ``step``, ``run``, ``value``: a metric recorded in training, if it is finite.
+
+    Medians of ``window`` rows around each, fewer at the ends.
+    """
     frames = []
     for number, run in enumerate(runs):
         rows = [(step, number, value) for step, metric, value in run.metrics if metric == name and np.isfinite(value)]
@@ -66,8 +71,10 @@ def metrics(runs: Sequence[Run], name: str, window: int = 1) -> pd.DataFrame:
 
 
 def arrays(runs: Sequence[Run], name: str, lengths: Sequence[int]) -> list[float]:
-    """One mean per run over the examples of these lengths of the arrays ``<name>.<length>``; nan where none was
-    recorded."""
+    """Return one mean per run over the examples of these lengths of the arrays ``<name>.<length>``.
+
+    nan where none was recorded.
+    """
     means = []
     for run in runs:
         found = [run.arrays[f"{name}.{length}"] for length in lengths if f"{name}.{length}" in run.arrays]

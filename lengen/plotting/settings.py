@@ -1,5 +1,7 @@
-"""Settings of a run, read from the specification it was made from, never from the name of an experiment, because
-smaller profiles train other sizes under the same names."""
+"""Settings of a run, read from the specification it was made from.
+
+They are never read from the name of an experiment, because smaller profiles train other sizes under the same names.
+"""
 
 import functools
 
@@ -10,7 +12,7 @@ from lengen.settings.spec import Spec, from_dict
 
 
 def spec_of(run: Run) -> Spec:
-    """The specification of a run, without sections that only its paper has."""
+    """Return the specification of a run, without sections that only its paper has."""
     return _built(msgspec.json.encode(run.info["spec"]))
 
 

@@ -25,8 +25,10 @@ MOST = 9
 
 
 def table(picture: Picture, runs: Runs, published: Published, *, measure: str = "exact", alone: str = "") -> Figure:
-    """A row a variant: the trained lengths together, or the longest if a value is published there, then every other
-    one; ours and, beside it, published values.
+    """Return a row a variant and a column a length: ours and, beside it, published values.
+
+    The first column is the trained lengths together, or the longest if a value is published there, then comes every
+    other one.
 
     Args:
         alone: a measure of which settings with a scratchpad have a row of their own.
@@ -66,7 +68,7 @@ def _has(some: Sequence[Run], name: str) -> bool:
 
 
 def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
-    """Column -> median; 0 is all trained lengths together, or the longest alone."""
+    """Return column -> median; 0 is all trained lengths together, or the longest alone."""
     span, frame = trained(some[0]), values(some, name)
     inside = frame["length"].map(lambda length: span.has((length,)))
     first = frame["length"] == span.length if longest else inside
@@ -76,7 +78,7 @@ def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
 
 
 def _theirs(run: Run, found: Sequence[Value]) -> pd.Series:
-    """The same of published values; the longest trained length represents the trained ones."""
+    """Return the same of published values; the longest trained length represents the trained ones."""
     span = trained(run)
     cells: dict[int, float] = {}
     for value in found:
@@ -87,7 +89,7 @@ def _theirs(run: Run, found: Sequence[Value]) -> pd.Series:
 
 
 def _columns(ours: Sequence[int], theirs: Sequence[int]) -> list[int]:
-    """All columns, or as many as a page has room for: published ones first, and the last."""
+    """Return all columns, or as many as a page has room for: published ones first, and the last."""
     every = sorted(ours)
     if len(every) <= MOST:
         return every

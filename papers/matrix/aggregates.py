@@ -45,7 +45,7 @@ class Aggregate(NamedTuple):
 
 
 def aggregates(runs: Runs) -> list[Aggregate]:
-    """A line for every trick that has learned some task, fewest tasks first, then the lowest mean."""
+    """Return a line for every trick that has learned some task, fewest tasks first, then the lowest mean."""
     tables = {trick: of_trick(runs, trick, above_guessing) for trick in dict.fromkeys(named(name)[1] for name in runs)}
     ran = Counter(named(name)[1] for name, some in runs.items() if some)
     generator = np.random.default_rng(SEED)
@@ -72,7 +72,7 @@ def _aggregate(runs: Runs, trick: str, table: Scores, ran: int, generator: np.ra
 
 
 def table(runs: Runs) -> str:
-    """A line of CSV for every trick that has learned some task, the highest mean first."""
+    """Return a line of CSV for every trick that has learned some task, the highest mean first."""
     mean = ("trick", "tasks_run", "tasks_learned", "seeds", "interquartile_mean", "low", "high")
     beside = ("tasks_compared", "probability_of_improvement", "improvement_low", "improvement_high")
     rows = [

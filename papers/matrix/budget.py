@@ -11,7 +11,7 @@ from papers.matrix.spec import CalibratedChoice, ChosenSpec
 
 
 def step_tokens(spec: ChosenSpec) -> float:
-    """Tokens of a step, of all the trainings that share a budget: batch times an example of each.
+    """Return tokens of a step, of all the trainings that share a budget: batch times an example of each.
 
     As the budget counts: lengths and counts as often as each other, numbers with their leading zeros, no padding of a
     batch. It is the same for all seeds, and so are the steps.
@@ -21,7 +21,7 @@ def step_tokens(spec: ChosenSpec) -> float:
 
 @cache  # most tricks write alike
 def mean_tokens(data: DataSpec) -> float:
-    """Tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
+    """Return tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
     pairs = []
     for task in (data.task, *data.hints):
         some = replace(data, task=task, hints=())
@@ -31,8 +31,11 @@ def mean_tokens(data: DataSpec) -> float:
 
 
 def tokens(run: Run) -> float:
-    """Tokens that the model of a run was trained on: those of the training that was kept, of a calibrated bias of both
-    its models, and not those of rates that were tried and left."""
+    """Return tokens that the model of a run was trained on.
+
+    They are those of the training that was kept, of a calibrated bias of both its models, and not those of rates that
+    were tried and left.
+    """
     values = run.info["spec"]
     assert isinstance(values, dict)
     spec = from_dict(values, CalibratedChoice if "calibration" in values else ChosenSpec)

@@ -23,13 +23,13 @@ def reach_in_count(run: Run) -> tuple[float, int]:
 
 
 def accuracy_beyond(run: Run) -> float:
-    """Mean exact match over the tested lengths beyond the trained ones."""
+    """Return mean exact match over the tested lengths beyond the trained ones."""
     right, problems = beyond(run)
     return right / problems
 
 
 def beyond(run: Run) -> tuple[float, int]:
-    """The same as a share of problems: those of one count, so that tasks count alike if they are pooled."""
+    """Return the same as a share of problems: those of one count, so that tasks count alike if they are pooled."""
     longest = trained(run).length
     values = [value for length, value in along(run, 0).items() if length > longest]
     examples = run.info["spec"]["test"]["examples"]
@@ -37,7 +37,7 @@ def beyond(run: Run) -> tuple[float, int]:
 
 
 def guessing(run: Run) -> float:
-    """Exact match of guessing: an answer of one bit is right half the time, longer ones hardly ever.
+    """Return exact match of guessing: an answer of one bit is right half the time, longer ones hardly ever.
 
     A parity that is written out bit by bit, as a scratchpad does, is a long one.
     """
@@ -47,13 +47,16 @@ def guessing(run: Run) -> float:
 
 
 def above_guessing(run: Run) -> float:
-    """`accuracy_beyond` above what guessing gives, as a share of what lies above it: 0 for a guess, 1 for no error."""
+    """Return `accuracy_beyond` above what guessing gives, as a share of what lies above it.
+
+    It is 0 for a guess, 1 for no error.
+    """
     guess = guessing(run)
     return max(0.0, accuracy_beyond(run) - guess) / (1 - guess)
 
 
 def learned(run: Run) -> float:
-    """Exact match at the longest trained length."""
+    """Return exact match at the longest trained length."""
     return exact_at_longest(run.grid, trained(run))
 
 

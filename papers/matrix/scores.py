@@ -47,13 +47,13 @@ def multiple(value: float) -> str:
 
 
 def named(experiment: str) -> tuple[str, str]:
-    """Task and trick of ``matrix/task/trick``."""
+    """Return task and trick of ``matrix/task/trick``."""
     _, task, trick = experiment.split("/")
     return task, trick
 
 
 def at_longest(some: Sequence[Run]) -> float:
-    """Median over runs of exact match at the longest trained length."""
+    """Return median over runs of exact match at the longest trained length."""
     return median([learned(run) for run in some])
 
 
@@ -65,7 +65,7 @@ def seeds_told(found: Mapping[tuple[str, str], Cell]) -> str:
 
 
 def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
-    """Every cell by task and trick; ``refused``: names of experiments that make no sense."""
+    """Return every cell by task and trick; ``refused``: names of experiments that make no sense."""
     found = {}
     for name, some in runs.items():
         if name in refused:
@@ -79,7 +79,7 @@ def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
 
 
 def _ran(some: Sequence[Run]) -> Cell:
-    """The cell of a trick on a task that it has runs of."""
+    """Return the cell of a trick on a task that it has runs of."""
     retried = any(run.scalar("budgets", 1.0) > 1 for run in some)
     at_range = at_longest(some)
     if not most_have_learned(some):
@@ -100,7 +100,7 @@ def csv(runs: Runs) -> str:
 
 
 def table(runs: Runs, refused: Sequence[str]) -> str:
-    """A line of CSV for every cell: what was found, and what its trainings took (medians over seeds)."""
+    """Return a line of CSV for every cell: what was found, and what its trainings took (medians over seeds)."""
     rows = []
     for (task, trick), cell in cells(runs, refused).items():
         some = runs[f"matrix/{task}/{trick}"] if cell.seeds else []
@@ -113,7 +113,7 @@ def table(runs: Runs, refused: Sequence[str]) -> str:
 
 
 def shown(value: float) -> str:
-    """Six digits, all of a whole number; nothing for what is not known."""
+    """Return six digits, all of a whole number; nothing for what is not known."""
     return "" if np.isnan(value) else f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"
 
 
@@ -128,7 +128,7 @@ TOOK: Mapping[str, Callable[[Run], float]] = {
 
 
 def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
-    """Scores (tasks, seeds) of a trick on the tasks of which it has learned the trained range.
+    """Return scores (tasks, seeds) of a trick on the tasks of which it has learned the trained range.
 
     Of seeds as many as every one of these cells has; empty if no task is left.
     """
@@ -136,7 +136,9 @@ def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
 
 
 def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], float]) -> tuple[Scores, Scores]:
-    """Scores (tasks, seeds) of a trick and of a baseline on the tasks on which both have learned their trained range.
+    """Return scores (tasks, seeds) of a trick and of a baseline.
+
+    They are of the tasks on which both have learned their trained range.
 
     Of seeds as many as every one of these cells has; both are empty if no task is left.
     """
@@ -147,7 +149,7 @@ def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], flo
 
 
 def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
-    """The runs of a trick by task, if it has learned the trained range."""
+    """Return the runs of a trick by task, if it has learned the trained range."""
     found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
     return {task: some for task, some in found.items() if most_have_learned(some)}
 

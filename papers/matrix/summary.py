@@ -18,8 +18,10 @@ NAMED = 3
 
 
 def summary(runs: Runs, refused: Sequence[str]) -> str:
-    """A table of the tasks: how many tricks learned the trained range, and which went furthest beyond it; below it how
-    much of the matrix has run, and which tricks help over tasks."""
+    """Return a table of the tasks: how many tricks learned the trained range, and which went furthest beyond it.
+
+    Below it how much of the matrix has run, and which tricks help over tasks.
+    """
     found = {place: cell for place, cell in cells(runs, refused).items() if cell.state != "refused"}
     lines = ["| task, trained to | learned by, of plain and tricks | furthest, in trained lengths |", "|---|---|---|"]
     for task, row in TASKS.items():
@@ -35,8 +37,10 @@ def summary(runs: Runs, refused: Sequence[str]) -> str:
 
 
 def beside_plain(found: Sequence[Aggregate]) -> str:
-    """List the tricks that beat the plain decoder beyond the trained lengths, over the tasks that both learned, and
-    those below it: the whole interval of the probability of improvement lies on one side of a half.
+    """List the tricks that beat the plain decoder beyond the trained lengths, and those below it.
+
+    They are compared over the tasks that both learned: the whole interval of the probability of improvement lies on one
+    side of a half.
 
     >>> from math import nan
     >>> from lengen.results.intervals import Interval
@@ -67,7 +71,7 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
 
 
 def _with_tasks(some: Sequence[Aggregate]) -> str:
-    """All of them, each with the number of tasks it is compared on: beating one task is not helping everywhere."""
+    """Return all, each with the number of tasks it is compared on: beating one task is not helping everywhere."""
     return ", ".join(f"{one.trick} ({one.beside})" for one in some)
 
 
@@ -83,7 +87,7 @@ def coverage(found: Mapping[tuple[str, str], Cell]) -> str:
 
 
 def furthest(learned: Mapping[str, Cell]) -> str:
-    """The largest solved multiples beyond the trained length, each with its tricks.
+    """Return the largest solved multiples beyond the trained length, each with its tricks.
 
     >>> reached = {"abc": 5.0, "fire": 1.5, "rope": 1.5, "alibi": 1.0}
     >>> found = {trick: Cell("tested", reach, 3, False, (reach, reach)) for trick, reach in reached.items()}

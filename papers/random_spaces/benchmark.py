@@ -16,7 +16,10 @@ WRITTEN: dict[str, Spec] = {
 
 
 def writing(tiny: bool) -> list[Entry]:
-    """The slowest way of writing two operands of 1 to 7 or 9 digits, in training batches of the published settings."""
+    """Return the slowest way of writing two operands of 1 to 7 or 9 digits.
+
+    It writes training batches of the published settings.
+    """
     batch, repeats = (8, 2) if tiny else (1024, 30)
     found = {}
     for name, spec in WRITTEN.items():

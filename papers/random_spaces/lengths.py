@@ -13,24 +13,24 @@ ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
 
 
 def trained(run: Run) -> tuple[int, ...]:
-    """Digits of the operands in training, ascending."""
+    """Return digits of the operands in training, ascending."""
     span = trained_range(spec_of(run).data)
     return tuple(sorted(span.lengths or range(1, span.length + 1)))
 
 
 def tested(run: Run) -> tuple[int, ...]:
-    """Digits of the operands in the tests, ascending."""
+    """Return digits of the operands in the tests, ascending."""
     return tuple(sorted(spec_of(run).test.lengths))
 
 
 def role(run: Run, length: int) -> str:
-    """One of `ROLES`."""
+    """Return one of `ROLES`."""
     known = trained(run)
     return "trained" if length in known else "longer" if length > known[-1] else "gap"
 
 
 def tested_trained(run: Run) -> tuple[int, ...]:
-    """The tested lengths that were trained, ascending."""
+    """Return the tested lengths that were trained, ascending."""
     return tuple(length for length in tested(run) if role(run, length) == "trained")
 
 

@@ -50,12 +50,12 @@ def kind(run: Run) -> str:
 
 
 def examples(run: Run) -> int:
-    """Size of a run's training set."""
+    """Return size of a run's training set."""
     return plotting.spec_of(run).data.examples
 
 
 def width(run: Run) -> int:
-    """Width of a run's model."""
+    """Return width of a run's model."""
     return plotting.spec_of(run).model.width
 
 
@@ -66,7 +66,7 @@ def distinct(runs: Runs) -> list[Run]:
 
 
 def rows(runs: Runs) -> list[Row]:
-    """Every cell that has a run, by data size, add before mix, trained lengths together, greedy before sampled."""
+    """Return every cell with a run, by data size, add before mix, trained lengths together, greedy before sampled."""
     if not (every := distinct(runs)):
         return []
     frame = pd.concat(map(_tested, every))
@@ -84,7 +84,10 @@ CELL = ["examples", "training", "lengths", "role", "mode"]
 
 
 def _tested(run: Run) -> pd.DataFrame:
-    """The counts of one run with the columns of `CELL`: whose lengths are shown together, and how they were written."""
+    """Return the counts of one run with the columns of `CELL`.
+
+    They say whose lengths are shown together, and how they were written.
+    """
     group = {length: lengths for lengths in by_length.groups(run) for length in lengths}
     cells = [
         (group[length], by_length.role(run, length), MODES[mode], counts["correct"], counts["n"])
@@ -103,7 +106,10 @@ def _tested(run: Run) -> pd.DataFrame:
 
 
 def to_csv(found: Sequence[Row]) -> str:
-    """Rows under `HEADER`; per cent with three decimals, lengths separated by spaces, no deviation for one run."""
+    """Return rows under `HEADER`.
+
+    Per cent with three decimals, lengths separated by spaces, no deviation for one run.
+    """
     frame = pd.DataFrame(found, columns=HEADER)
     frame["lengths"] = [" ".join(map(str, row.lengths)) for row in found]
     frame[["mean_percent", "deviation_percent"]] *= 100
