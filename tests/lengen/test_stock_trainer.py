@@ -23,7 +23,7 @@ from lengen import (
 )
 from lengen.callbacks import METRICS, read_metrics
 from lengen.settings.spec import change, replace
-from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
+from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
 
 SPEC = spec(

@@ -12,7 +12,7 @@ from reproduce.comparison.distance import LENGTHS, SHORTER
 from reproduce.comparison.history import AS_NOW, OTHERWISE, UNKNOWN, digest, digest_of_claim, history, knew
 from reproduce.comparison.published import PublishedError
 from reproduce.comparison.statements import Part, parse
-from tests.reproduce.made import experiment, outside, run, spec, stored
+from tests.fixtures.runs import experiment, outside, run, spec, stored
 
 LEFT, RIGHT, THIRD = (experiment(f"coupling/fig1/{name}") for name in ("left", "right", "third"))
 KNOWN = {item.name: item for item in (LEFT, RIGHT, THIRD)}

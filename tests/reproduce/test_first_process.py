@@ -5,7 +5,7 @@ import pytest
 from reproduce.runs.first_process import begin
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.store import BEGINNING, Store
-from tests.reproduce.fakes import SPEC, outcome
+from tests.fixtures.toy_paper import SPEC, outcome
 
 KEY = ("toy/fig1/alpha", "cpu", 0, SPEC.hash())
 FIRST = {"commit": "a" * 40, "dirty": False, "command": "run toy", "platform": "Linux"}

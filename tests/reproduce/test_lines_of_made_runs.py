@@ -7,8 +7,7 @@ from reproduce.comparison import lines
 from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
 from reproduce.comparison.measured import over_cells
 from reproduce.comparison.values import Value
-from tests.counted import counted
-from tests.reproduce.made import MODES, experiment, run, scalars, spec, stored
+from tests.fixtures.runs import MODES, counted, experiment, run, scalars, spec, stored
 
 LEFT, RIGHT = (experiment(f"coupling/fig1/{name}", ("cpu", "night", "paper")) for name in ("left", "right"))
 BOTH = (LEFT.name, RIGHT.name)

@@ -19,7 +19,7 @@ from lengen.settings.changes import overlay
 from papers.coupling.measures import keys_growth
 from reproduce.comparison.measured import pooled
 from reproduce.comparison.measures import FAMILIES
-from tests.reproduce.made import EVERY, MODES, N, experiment, keys, run, scalars, spec
+from tests.fixtures.runs import EVERY, MODES, N, experiment, keys, run, scalars, spec
 
 A = experiment("p/f/a")
 

@@ -15,9 +15,9 @@ from reproduce.runs.executors import Local
 from reproduce.runs.on_ray import OnRay, connected, noted_signals
 from reproduce.runs.perform import Job, Order, PlanError
 from reproduce.store.store import Store
-from tests.reproduce import rays
-from tests.reproduce.fakes import Dies, DiesOnce, FailsForSeedOne, Instant, WaitsForever, WaitsOnce, behaving
-from tests.reproduce.kills import compared, content
+from stress.kills import compared, content
+from tests.fixtures import ray_cluster as rays
+from tests.fixtures.toy_paper import Dies, DiesOnce, FailsForSeedOne, Instant, WaitsForever, WaitsOnce, behaving
 
 with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ray is here")
 

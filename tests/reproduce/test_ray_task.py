@@ -10,7 +10,7 @@ from lengen.results.progress import Progress
 from reproduce.runs.perform import Job
 from reproduce.runs.ray_task import TOKEN, Errand, Failed, Made, errand_for, letters
 from reproduce.store import provenance
-from tests.reproduce.fakes import BadField, Diverges, FailsForSeedOne, Instant, TellsItsProcess, behaving
+from tests.fixtures.toy_paper import BadField, Diverges, FailsForSeedOne, Instant, TellsItsProcess, behaving
 
 
 @pytest.fixture

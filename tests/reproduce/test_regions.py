@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lengen import DataSpec, Linear, TwoOperandAddition
 from lengen.metrics.measures import LEARNED, Trained, trained, trained_range
 from reproduce.comparison.regions import REGIONS, inside
-from tests.reproduce.made import experiment, run, spec
+from tests.fixtures.runs import experiment, run, spec
 
 A = experiment("p/f/a")
 SOME = {1, 2, 3, 4, 5, 6, 7, 9}

@@ -21,7 +21,8 @@ from reproduce.runs.display import Display, Forecast
 from reproduce.runs.executors import Local, throttled
 from reproduce.runs.perform import FatalError, Job, Order, PlanError, plan
 from reproduce.store.store import Store
-from tests.reproduce.fakes import (
+from tests.fixtures.program import started
+from tests.fixtures.toy_paper import (
     SPEC,
     BadField,
     CleansUp,
@@ -33,7 +34,6 @@ from tests.reproduce.fakes import (
     behaving,
     spec_with,
 )
-from tests.reproduce.program import started
 
 pytestmark = pytest.mark.usefixtures("results")
 

@@ -4,7 +4,7 @@ import torch
 
 from lengen.part import kinds
 from lengen.settings.model import Architecture, Encoding
-from tests.reproduce.repeats import differing, every, pairs, some
+from stress.repeats import differing, every, pairs, some
 
 
 def test_every_architecture_with_every_encoding_is_tried_and_each_of_them_here():

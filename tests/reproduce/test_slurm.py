@@ -15,8 +15,8 @@ from reproduce.runs.catalogue import USUAL
 from reproduce.runs.job_queue import JobQueue
 from reproduce.runs.perform import Job, Order, PlanError
 from reproduce.store.store import Store
-from tests.reproduce import slurms
-from tests.reproduce.fakes import SPEC
+from tests.fixtures import slurm_node as slurms
+from tests.fixtures.toy_paper import SPEC
 
 RUN = "coupling/fig3/nope-plain"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.reproduce.faults import (
+from stress.faults import (
     CHAIN,
     DAMAGES,
     READING,

@@ -9,7 +9,7 @@ from lengen import Coupled, TaskData, build_model, change
 from lengen.inspection import adderboard
 from lengen.inspection import answers as answering
 from lengen.settings.spec import replace
-from tests.lengen.helpers import data_spec, spec
+from tests.fixtures.settings import data_spec, spec
 
 
 def made(data, **model):

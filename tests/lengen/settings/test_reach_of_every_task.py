@@ -7,7 +7,7 @@ import pytest
 import lengen
 from lengen.callbacks.scoring import score_cell
 from lengen.settings.spec import check
-from tests.lengen.helpers import spec
+from tests.fixtures.settings import spec
 
 TRAINED = 4
 TASKS: dict[str, lengen.Task] = {

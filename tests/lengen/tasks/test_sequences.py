@@ -7,8 +7,7 @@ from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.inspection.problem import encode
 from lengen.settings.spec import replace
-from tests.lengen.helpers import TEST, vocab_of
-from tests.lengen.sequences import ONE_LENGTH, TASKS, held, part, sequences, sized
+from tests.fixtures.settings import ONE_LENGTH, TASKS, TEST, held, part, sequences, sized, vocab_of
 
 # By hand, beside the figures of "Improving Length-Generalization in Transformers via Task Hinting" in `tests.cases`. A
 # mask is printed over the tokens that predict; over the tokens that are predicted it stands one further to the right.
