@@ -26,6 +26,8 @@ from lengen.settings.spec import change, replace
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
 
+pytestmark = pytest.mark.slow
+
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),
     replace(TRAIN, steps=8, evaluations=4, lr=1e-2),

@@ -6,6 +6,8 @@ from lengen.training.run import measurements
 from reproduce.runs.catalogue import CATALOGUE
 from tests.fixtures.devices import check_there
 
+pytestmark = pytest.mark.slow
+
 
 def distinct():
     """The first experiment of each paper with each of its own measurements, as it is at profile smoke."""

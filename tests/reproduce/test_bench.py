@@ -8,6 +8,8 @@ import pytest
 from reproduce.bench import __main__ as bench
 from reproduce.bench import speed
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = {
     "data_examples_per_second",

@@ -7,6 +7,8 @@ from reproduce.store.atomic_files import StoreError
 from reproduce.store.store import BEGINNING, Store
 from tests.fixtures.toy_paper import SPEC, outcome
 
+pytestmark = pytest.mark.slow
+
 KEY = ("toy/fig1/alpha", "cpu", 0, SPEC.hash())
 FIRST = {"commit": "a" * 40, "dirty": False, "command": "run toy", "platform": "Linux"}
 

@@ -19,6 +19,8 @@ from stress.kills import compared, content
 from tests.fixtures import ray_cluster as rays
 from tests.fixtures.toy_paper import Dies, DiesOnce, FailsForSeedOne, Instant, WaitsForever, WaitsOnce, behaving
 
+pytestmark = pytest.mark.slow
+
 with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ray is here")
 
 

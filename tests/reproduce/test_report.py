@@ -34,6 +34,8 @@ from tests.fixtures.drawings import attention as looking
 from tests.fixtures.drawings import run, spec
 from tests.fixtures.site import committed_pictures, quiet, written
 
+pytestmark = pytest.mark.slow
+
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 LARGEST_PAGE = 3 * 10**6
 

@@ -35,7 +35,7 @@ class Better(Instant):
         return result
 
 
-pytestmark = pytest.mark.usefixtures("results")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("results")]
 
 
 def files(folder):

@@ -16,7 +16,7 @@ from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
 from tests.fixtures.site import MISSING, Browser, committed_pictures, written
 
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 AXE = os.environ.get("AXE", "")
 """The file axe.min.js of the package axe-core: npm pack axe-core."""
 REFERENCE = Reference(Path(__file__).parents[2] / "results")

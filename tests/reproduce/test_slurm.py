@@ -18,6 +18,8 @@ from reproduce.store.store import Store
 from tests.fixtures import slurm_node as slurms
 from tests.fixtures.toy_paper import SPEC
 
+pytestmark = pytest.mark.slow
+
 RUN = "coupling/fig3/nope-plain"
 
 

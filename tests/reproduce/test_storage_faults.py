@@ -14,6 +14,8 @@ from stress.faults import (
     why_no_disk,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_disk_that_is_full_or_read_only_ends_every_command_in_one_sentence(tmp_path):
     if missing := why_no_disk():

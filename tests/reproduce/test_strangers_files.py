@@ -21,6 +21,8 @@ from stress.watched import watched
 from tests.lengen.test_execute import SPEC as TRAINED
 from tests.lengen.test_execute import run
 
+pytestmark = pytest.mark.slow
+
 NUMBER = 2000
 READERS = {reader.name: reader for reader in readers()}
 

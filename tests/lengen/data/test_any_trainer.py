@@ -20,6 +20,8 @@ from lengen.settings.spec import replace
 from tests.fixtures.settings import TEST, TRAIN, data_spec, spec
 from tests.lengen.test_hints import RUN as HINTED
 
+pytestmark = pytest.mark.slow
+
 SPEC = spec(
     data_spec("addition", 2, 2, room=8),
     replace(TRAIN, steps=12, evaluations=4),

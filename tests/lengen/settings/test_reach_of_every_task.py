@@ -9,6 +9,8 @@ from lengen.callbacks.scoring import score_cell
 from lengen.settings.spec import check
 from tests.fixtures.settings import spec
 
+pytestmark = pytest.mark.slow
+
 TRAINED = 4
 TASKS: dict[str, lengen.Task] = {
     "parity": lengen.Parity(TRAINED),

@@ -25,6 +25,8 @@ from lengen.training.operations import training_seconds
 from lengen.training.run import WEIGHTS
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 
+pytestmark = pytest.mark.slow
+
 SHORT = spec(
     data_spec("addition", 1, 2, room=8),
     replace(TRAIN, steps=6, evaluations=3, bucket=3, lr=1e-2, precision="bf16-products"),
