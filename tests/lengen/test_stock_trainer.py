@@ -230,7 +230,7 @@ def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
 
 
 def test_hints_log_a_loss_each(tmp_path):
-    logger, small = Remembers(), change(HINTED, train={"steps": 4, "evaluations": 1})
+    logger, small = Remembers(), change(HINTED, train={"steps": SPEC.train.steps, "evaluations": 1})
     trainer = stock(tmp_path, logger=logger, log_every_n_steps=1)
     trainer.fit(SequenceModule(small), ArithmeticData(small))
     names = {name for _, metrics in logger.rows for name in metrics}
