@@ -101,7 +101,7 @@ test: setup  ## all tests
 	$(PY) -m pytest -q $(PYTEST)
 
 soak: setup  ## stress tests (kills, foreign files, storage faults, races, folders and environments): KILLS=50 INPUTS=100000
-	$(PY) -m tests.reproduce.soak --kills $(or $(KILLS),50) --inputs $(or $(INPUTS),100000) --out results/soak
+	$(PY) -m stress.soak --kills $(or $(KILLS),50) --inputs $(or $(INPUTS),100000) --out results/soak
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .

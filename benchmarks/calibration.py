@@ -24,7 +24,7 @@ def calibration_loop(
     sigma: float = 2.0,
     line: str = "mean",
 ) -> list[Matrix]:
-    """Algorithm 1, element by element; arguments as those of `calibrate_bias`, as nested lists.
+    """Return Algorithm 1, element by element; arguments as those of `calibrate_bias`, as nested lists.
 
     Numbers in comments are the lines printed in Appendix B of "From Interpolation to Extrapolation: Complete Length
     Generalization for Arithmetic Transformers". Mended: lines 14 and 19 work on the direction's own array, the raw
@@ -62,7 +62,10 @@ def calibration_loop(
 
 
 def line_value(A: Matrix, i: int, j: int, slope: int, line: str) -> float:
-    """Mean or sum of ``A`` along the line through (i, j), which may lie outside: lines 5 to 9; -inf for no element."""
+    """Return mean or sum of ``A`` along the line through (i, j), which may lie outside: lines 5 to 9.
+
+    -inf for no element.
+    """
     total, count = 0.0, 0
     for k in range(-i, len(A) - i):
         if 0 <= j + k * slope < len(A[0]) and A[i + k][j + k * slope] > -math.inf:

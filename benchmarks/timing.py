@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float] | np.ndarray) -> float:
-    """``e`` of the power law ``cost = c * size ** e``, by least squares of the logarithms.
+    """Return ``e`` of the power law ``cost = c * size ** e``, by least squares of the logarithms.
 
     >>> round(exponent([1, 2, 4], [3.0, 12.0, 48.0]), 6)
     2.0
@@ -42,18 +42,18 @@ def exponent(sizes: Sequence[float], costs: Sequence[float] | np.ndarray) -> flo
 
 
 def entry(name: str, what: str, values: Sequence[float] | np.ndarray, unit: str, against: str = "") -> Entry:
-    """The entry of a value that was measured once per turn."""
+    """Return the entry of a value that was measured once per turn."""
     low, value, high = map(float, np.percentile(values, (SPREAD[0], 50, SPREAD[1])))
     return Entry(name, what, value, unit, against, low, high)
 
 
 def fixed(name: str, what: str, value: float, unit: str, against: str = "") -> Entry:
-    """The entry of a value that does not vary."""
+    """Return the entry of a value that does not vary."""
     return Entry(name, what, value, unit, against, value, value)
 
 
 def turns(actions: Sequence[Callable[[], object]], repeats: int) -> np.ndarray:
-    """Seconds (repeats, actions), the actions taken in turns after one unmeasured round."""
+    """Return seconds (repeats, actions), the actions taken in turns after one unmeasured round."""
     seconds = np.empty((repeats + 1, len(actions)))
     for row in seconds:
         for i, action in enumerate(actions):

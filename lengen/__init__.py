@@ -1,5 +1,6 @@
-"""The parts that all papers share, in the order data passes through them: task, format, position ids, data, model,
-records.
+"""The parts that all papers share.
+
+They stand in the order data passes through them: task, format, position ids, data, model, records.
 
 What a script needs can be had from here; each name is loaded when it is first used, so that ``import lengen`` is quick.
 

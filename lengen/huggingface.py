@@ -101,7 +101,7 @@ def spec_of(folder: Path) -> dict[str, Any]:
 
 
 def _tokenizer(symbols: Sequence[str]) -> dict[str, Any]:
-    """The symbols as the file that ``PreTrainedTokenizerFast(tokenizer_file=...)`` reads."""
+    """Return the symbols as the file that ``PreTrainedTokenizerFast(tokenizer_file=...)`` reads."""
     vocab = {"PAD": PAD, "$": END, **{symbol: FIRST + place for place, symbol in enumerate(symbols)}}
     words = any(len(symbol) > 1 for symbol in symbols)
     split = {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": False}

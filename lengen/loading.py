@@ -79,7 +79,7 @@ class Model:
             return answer(self.data, self.module, operand_texts(operands), task)
 
     def answers(self, rows: Sequence[Sequence[object]]) -> list[str | None]:
-        """Plain answers to problems, each given by its operands; None for one that the model cannot be given.
+        """Return plain answers to problems, each given by its operands; None for one that the model cannot be given.
 
         Raises `OperandError` for what are no lists of operands.
         """
@@ -87,12 +87,12 @@ class Model:
             return answers(self.data, self.module, problem_texts(rows)).texts
 
     def true(self, operands: Sequence[object]) -> str:
-        """The true answer to a problem; raises `OperandError` for operands that the task cannot take."""
+        """Return the true answer to a problem; raises `OperandError` for operands that the task cannot take."""
         task = self.data.task
         return task.text(task.parse(operand_texts(operands)))[0]
 
     def attention(self, operands: Sequence[object]) -> dict[str, np.ndarray]:
-        """Softmax weights while it reads one problem and its true response.
+        """Return softmax weights while it reads one problem and its true response.
 
         "self" (layers, heads, T, T) and, beside an encoder, "cross" (layers, heads, T, S); "target" (T,) and "source"
         (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
@@ -101,12 +101,14 @@ class Model:
             return attention_of(self.module, self.data, operand_texts(operands))
 
     def operand_lengths(self, lengths: Sequence[int], examples: int = 100) -> Grid:
-        """Counts by the length of the first and of the second operand (`lengen.callbacks.operand_lengths`)."""
+        """Return counts by the length of the first and of the second operand (`lengen.callbacks.operand_lengths`)."""
         with answering(self.module), few_threads(self.module, SMALL):
             return operand_lengths(self.module, self.data, lengths, examples)
 
     def accuracy(self, length: int, count: int | None = None, examples: int = 1000) -> float:
-        """Exact match on test problems of ``count`` operands (by default as many as were trained) of ``length`` digits.
+        """Return exact match on test problems of ``count`` operands of ``length`` digits.
+
+        There are by default as many operands as were trained.
 
         The problems are those that every model of the setting is tested on.
         """
@@ -119,7 +121,7 @@ class Model:
 
 
 def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | None = None) -> Model:
-    """The model of a run: of its name, of its folder, of a trained module, or of a specification with weights.
+    """Return the model of a run: of its name, of its folder, of a trained module, or of a specification with weights.
 
     A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
     specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.

@@ -62,7 +62,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="k
 
 @functools.cache
 def fields_of(setting: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """The fields of a class, looked up once: every hash of a setting needs those of all its parts."""
+    """Return the fields of a class, looked up once: every hash of a setting needs those of all its parts."""
     return msgspec.structs.fields(setting)
 
 
@@ -88,7 +88,7 @@ class Axis:
 
 
 def kinds(axis: type[Axis]) -> Mapping[str, type[Part]]:
-    """All parts of an axis by their kind, those included that a program defined for itself."""
+    """Return all parts of an axis by their kind, those included that a program defined for itself."""
     if axis not in _known:
         _known[axis] = {str(cls.__struct_config__.tag): cls for cls in _subclasses(axis)}
     return _known[axis]
@@ -109,12 +109,12 @@ def load_files(package: str, folder: Sequence[str]) -> None:
 
 
 def named(name: str) -> type[Part] | None:
-    """The part whose class has this name, private bases left out; None without one."""
+    """Return the part whose class has this name, private bases left out; None without one."""
     return next((cls for cls in _subclasses(Part) if cls.__name__ == name), None)
 
 
 def _is_complete(part: type[Part]) -> bool:
-    """A part, not a base of several: msgspec tags a class without a tag of its own with its name."""
+    """Return a part, not a base of several: msgspec tags a class without a tag of its own with its name."""
     return part.__struct_config__.tag != part.__name__ and not part.__name__.startswith("_")
 
 
@@ -122,7 +122,7 @@ Value = typing.TypeVar("Value")
 
 
 def build(value: Any, sort: type[Value], path: str = "") -> Value:
-    """A setting of class ``sort`` from plain JSON data, every field checked; raises `SettingError`.
+    """Return a setting of class ``sort`` from plain JSON data, every field checked; raises `SettingError`.
 
     ``path`` is where the data stands, for messages: ``data.task``.
     """
@@ -135,7 +135,7 @@ def build(value: Any, sort: type[Value], path: str = "") -> Value:
 
 
 def plain(setting: msgspec.Struct) -> dict[str, Any]:
-    """Nested plain data of a setting, ready for JSON; raises `SettingError` for a text that no file can hold."""
+    """Return nested plain data of a setting, ready for JSON; raises `SettingError` for a text that no file can hold."""
     try:
         found: dict[str, Any] = json.loads(msgspec.json.encode(setting))
     except UnicodeEncodeError:
@@ -146,7 +146,7 @@ def plain(setting: msgspec.Struct) -> dict[str, Any]:
 
 
 def a_class(place: str, given: type) -> str:
-    """The sentence for a class in place of a part."""
+    """Return the sentence for a class in place of a part."""
     return f"{place}={given.__name__}: this is a class; expected a part, such as {given.__name__}()"
 
 
@@ -162,7 +162,7 @@ def _foreign(setting: msgspec.Struct, path: str = "") -> str:
 
 
 def _decode(sort: type, value: Any) -> Any:
-    """Any part of an axis, by its kind."""
+    """Return any part of an axis, by its kind."""
     if not issubclass(sort, Axis):
         raise NotImplementedError(sort)
     if isinstance(value, sort):
@@ -182,7 +182,7 @@ def _decode(sort: type, value: Any) -> Any:
 
 
 def _sentence(error: str, value: Any, path: str, sort: type) -> str:
-    """msgspec's message as one sentence that begins with the field and what it holds."""
+    """Return msgspec's message as one sentence that begins with the field and what it holds."""
     places = [place.strip(".") for place in re.findall(r" - at `\$([^`]*)`", error)]
     text = re.sub(r" - at `[^`]*`", "", error)
     place = ".".join(part for part in (path, *reversed(places)) if part).replace(".[", "[")
@@ -203,12 +203,12 @@ def _sentence(error: str, value: Any, path: str, sort: type) -> str:
 
 
 def cut(text: str) -> str:
-    """The beginning of a text that a message shows."""
+    """Return the beginning of a text that a message shows."""
     return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "..."
 
 
 def _words(sort: type, value: Any, places: list[str]) -> list[str]:
-    """The words that a field may hold, read off the declared types on the way to it; empty within lists."""
+    """Return the words that a field may hold, read off the declared types on the way to it; empty within lists."""
     declared: Any = sort
     for name in ".".join(reversed(places)).split("."):
         if not isinstance(value, dict) or name not in value:
@@ -241,23 +241,23 @@ def _kind_at(value: Any, places: list[str]) -> str:
 
 
 def nearest(word: str, words: Sequence[str]) -> str:
-    """A suggestion for a mistyped word: '; nearest: a, b', or the whole choice if nothing is near."""
+    """Return a suggestion for a mistyped word: '; nearest: a, b', or the whole choice if nothing is near."""
     close = difflib.get_close_matches(word, words, n=3, cutoff=0.5)
     return "; nearest: " + ", ".join(close) if close else "; one of: " + ", ".join(words)
 
 
 def field_type(sort: type, name: str) -> Any:
-    """The declared type of a field."""
+    """Return the declared type of a field."""
     return typing.get_type_hints(sort)[name]
 
 
 def class_of(declared: Any) -> Any:
-    """The class of a field that holds a section or a part, or none."""
+    """Return the class of a field that holds a section or a part, or none."""
     return next(one for one in (declared, *typing.get_args(declared)) if isinstance(one, type))
 
 
 def axis_of(declared: Any) -> type[Axis] | None:
-    """The axis of a field that holds a part (or none), else None."""
+    """Return the axis of a field that holds a part (or none), else None."""
     for candidate in (declared, *typing.get_args(declared)):
         if (
             isinstance(candidate, type)

@@ -17,7 +17,7 @@ class ProgramError(ValueError):
 
 
 def module(name: str) -> ModuleType:
-    """The module ``name`` of the program; raises `ProgramError` if a package of the user has its name."""
+    """Return the module ``name`` of the program; raises `ProgramError` if a package of the user has its name."""
     if find_spec(f"{__package__}.reproduce") is not None:
         return importlib.import_module(f"{__package__}.reproduce.{name}")
     beside = str(Path(__file__).resolve().parents[1])
@@ -33,7 +33,7 @@ def module(name: str) -> ModuleType:
 
 
 def entry() -> None:
-    """Entry point of the command ``reproduce`` and of ``python -m lengen``."""
+    """Answer the command ``reproduce`` and of ``python -m lengen``."""
     cli = module("cli")
     if cli.__name__ == "reproduce.cli":  # for worker processes, which import it by this name
         sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -41,7 +41,7 @@ def entry() -> None:
 
 
 def setting(name: str) -> Any:
-    """The setting of an experiment by its name: that of its first profile of cpu, night, paper and smoke."""
+    """Return the setting of an experiment by its name: that of its first profile of cpu, night, paper and smoke."""
     return module("commands.problem").setting(name)
 
 

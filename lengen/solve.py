@@ -31,7 +31,7 @@ AT_ONCE = 500
 
 
 def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
-    """Tokens, position ids (one row per level, test-time offset) and loss mask of one problem.
+    """Return tokens, position ids (one row per level, test-time offset) and loss mask of one problem.
 
     ``task`` names an auxiliary task; without it the main one is asked. Beside an encoder these three stand under
     "source" and under "target". Raises `OperandError` for operands that the task cannot take or that exceed the maximum
@@ -56,7 +56,10 @@ def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
 
 
 def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
-    """One problem; raises `OperandError` or `SettingError` for operands that the task or the model cannot take."""
+    """Return one problem.
+
+    Raises `OperandError` or `SettingError` for operands that the task or the model cannot take.
+    """
     longest = max([len(operands), *map(len, operands)])
     if longest > LONGEST:
         raise OperandError(f"{longest} digits or operands are too many: expected at most {LONGEST}")
@@ -72,14 +75,14 @@ def solve(
     task: str = "",
     report: Callable[[int, int], None] = lambda done, most: None,
 ) -> dict[str, object]:
-    """`answer` of the model with these weights, or of the one that the specification constructs."""
+    """Return `answer` of the model with these weights, or of the one that the specification constructs."""
     return answer(TaskData(spec, seed=0), load(spec, weights), operands, task, report)
 
 
 def solve_each(
     spec: Spec, weights: Path | None, problems: Iterable[list[str]], task: str = ""
 ) -> Iterator[dict[str, object]]:
-    """`solve` for one problem after the other, by a model that is loaded once."""
+    """Yield `solve` for one problem after the other, by a model that is loaded once."""
     data, model = TaskData(spec, seed=0), load(spec, weights)
     for operands in problems:
         yield answer(data, model, operands, task)
@@ -93,7 +96,9 @@ def answer(
     task: str = "",
     report: Callable[[int, int], None] = lambda done, most: None,
 ) -> dict[str, object]:
-    """Greedy free-running response of a trained or constructed model to one problem, without the answer in sight.
+    """Return greedy free-running response of a trained or constructed model to one problem.
+
+    The model does not see the answer.
 
     Returns ``prompt`` and ``output`` as text, the true ``answer``, whether the final answer of the output is
     ``correct``, and that final answer as it ``read``s: as a plain number, but in sub-tasks and auxiliary tasks as it is
@@ -148,7 +153,10 @@ def in_a_line(solved: Mapping[str, object]) -> str:
 
 
 def unlike_training(task: Task, problems: Problems) -> str:
-    """One sentence if a task is trained and tested on operands of equal length and these differ; else nothing."""
+    """Return one sentence if a task is trained and tested on operands of equal length and these differ.
+
+    Else nothing.
+    """
     lengths = problems.lengths[0].tolist()
     if not isinstance(task, TwoOperandAddition) or len(set(lengths)) == 1:
         return ""
@@ -158,7 +166,7 @@ def unlike_training(task: Task, problems: Problems) -> str:
 
 
 def read(writer: Writer, task: Task, responses: Tensor) -> list[str]:
-    """The final answers of responses (B, R) as text: numbers plain, in sub-tasks and auxiliary tasks as written."""
+    """Return final answers of responses (B, R) as text: numbers plain, in sub-tasks and auxiliary tasks as written."""
     format = writer.format
     backwards = format.reversed_answer and not format.last_token_only and not task.UNITS_FIRST
     found = []

@@ -11,7 +11,7 @@ from lengen.paper.paper import Paper
 
 
 def found() -> tuple[Paper, ...]:
-    """The papers of this folder, by their number."""
+    """Return the papers of this folder, by their number."""
     modules = [
         importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__) if entry.ispkg
     ]

@@ -1,5 +1,7 @@
-"""The papers, one a line: number, name, title and why it is left out of ``make reproduce`` (empty if it is not)
-between tabs; ``python -m papers`` needs no library."""
+"""The papers, one a line, for ``python -m papers``, which needs no library.
+
+A line has number, name, title and why it is left out of ``make reproduce`` (empty if it is not) between tabs.
+"""
 
 from papers import found
 

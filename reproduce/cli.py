@@ -46,7 +46,7 @@ class Interrupted(BaseException):
 
 
 def program() -> str:
-    """The program as it was called."""
+    """Return the program as it was called."""
     return "reproduce" if Path(sys.argv[0]).stem == "reproduce" else "python -m reproduce"
 
 
@@ -69,7 +69,7 @@ def _add(command: argparse.ArgumentParser, argument: Argument) -> None:
 
 
 def _resolved(name: str) -> Any:
-    """A function of a command, loaded when it is needed."""
+    """Return a function of a command, loaded when it is needed."""
     return pkgutil.resolve_name(f"reproduce.commands.{name}")
 
 
@@ -91,7 +91,7 @@ def _interrupt(number: int, _: object) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Answer one command; the exit code."""
+    """Answer one command and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if "_ARGCOMPLETE" in os.environ:  # a shell wants to know how the line may go on
         _resolved("completion:answer")(parser())
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
-    """The same options once for each selector; the command run takes all of them at once."""
+    """Return the same options once for each selector; the command run takes all of them at once."""
     given = getattr(options, "selector", None)
     if given is None or options.command == "export":  # which takes the name of a task, too
         return [options]
@@ -162,7 +162,7 @@ def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
 
 
 def _goes_on(options: argparse.Namespace) -> str:
-    """Effect of the same command on the files of an interrupted one."""
+    """Return effect of the same command on the files of an interrupted one."""
     if options.command != "run":
         return ""
     if options.fresh:
@@ -189,7 +189,7 @@ def home_for_matplotlib() -> None:
 
 
 def entry() -> NoReturn:
-    """Entry point of the shell; a character that its encoding lacks is read and printed as an escape."""
+    """Answer the shell's command; a character that its encoding lacks is read and printed as an escape."""
     gc.disable()  # while the program loads; commands that make much have it again
     home_for_matplotlib()
     for stream in (sys.stdin, sys.stdout, sys.stderr):

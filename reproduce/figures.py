@@ -212,7 +212,8 @@ def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[st
 
 def published_name(name: str) -> str:
     """Return a figure's name in the paper: fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10
-    and 11, fig16_21 Figures 16 to 21; else nothing."""
+    and 11, fig16_21 Figures 16 to 21; else nothing.
+    """
     match = re.fullmatch(rf"(fig|table)({NUMBER})(?:_({NUMBER}))?", name)
     if match is None:
         return ""
@@ -225,7 +226,8 @@ def published_name(name: str) -> str:
 
 def _own(figure: Figure) -> Sequence[str]:
     """The experiments without which there is nothing to draw: those named after a figure, beside which it shows others;
-    all that it reads where none is."""
+    all that it reads where none is.
+    """
     return [name for name in figure.reads if name.split("/")[1] == figure.name] or figure.reads
 
 
@@ -273,7 +275,8 @@ def _drawn_value(published: Published, experiment: Experiment) -> "Value":
 
 def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]]) -> str | None:
     """Return a digest of all that a picture is made of: the program, the versions of what draws, every file of every
-    run; None if something of it is not known to be in a file, so that it is drawn anew."""
+    run; None if something of it is not known to be in a file, so that it is drawn anew.
+    """
     known = all(place.partition(".")[0] in PROGRAM for place in (figure.how, figure.csv) if place)
     # a finished run holds the sha256 of its files or rows, which were compared when it was read
     if not known or not all(run.info.get("files") or run.info.get("rows") for some in runs.values() for run in some):

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "tests" / "additions"
 COPIED = ("lengen", "papers", "reproduce", "tests")

@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.pages import CELL, executed, output
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 PAGES = [page for page in sorted(ROOT.glob("docs/**/*.md")) if CELL.search(page.read_text(encoding="utf-8"))]

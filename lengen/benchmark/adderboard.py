@@ -219,7 +219,8 @@ def _judged(
 
 def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) -> Judged:
     """Judge a file in the form of the list: ``build_model()`` returns a model and its metadata, ``add(model, a, b)`` a
-    sum. Raises `PredictionError` for a file that has neither."""
+    sum. Raises `PredictionError` for a file that has neither.
+    """
     try:
         module = user_file.loaded(path)
         model, metadata = module.build_model()

@@ -42,7 +42,10 @@ def evaluate(
 
 
 def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) -> Answerer:
-    """The function itself, or one that lets a model of this suite answer; `TaskError` for one of another task."""
+    """Return the function itself, or one that lets a model of this suite answer.
+
+    `TaskError` for one of another task.
+    """
     if hasattr(answer, "state_dict"):
         raise TaskError(
             f"a network ({type(answer).__name__}) answers no text: expected a function from prompts to texts, as "

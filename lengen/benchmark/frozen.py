@@ -14,18 +14,18 @@ CHECKSUMS = FOLDER / "checksums.json"
 
 
 def made(task: Task) -> str:
-    """The text of a task's file, drawn anew: the same on every machine."""
+    """Return the text of a task's file, drawn anew: the same on every machine."""
     cells = sorted({cell for size in task.sizes for cell in task.cells(size)})
     return "".join(f"{problem.line()}\n" for cell in cells for problem in drawn(task, *cell))
 
 
 def checksum(text: str) -> str:
-    """SHA-256 of a text."""
+    """Return SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def checksums() -> dict[str, str]:
-    """SHA-256 of the problems of each task."""
+    """Return SHA-256 of the problems of each task."""
     found: dict[str, str] = json.loads(CHECKSUMS.read_text(encoding="utf-8"))
     return found
 
@@ -46,7 +46,7 @@ WRITE = "python -m lengen.benchmark"
 
 
 def frozen(task: str, size: int | None = None) -> list[Problem]:
-    """The frozen problems of a task, or those of a trained size; raises `TaskError`."""
+    """Return the frozen problems of a task, or those of a trained size; raises `TaskError`."""
     known = task_of(task)
     if size is None:
         return list(_problems(task))

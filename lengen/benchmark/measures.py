@@ -34,7 +34,7 @@ class Measures(NamedTuple):
 
 
 def levels(grid: Grid) -> dict[int, Counts]:
-    """Counts by length: that of a cell is the larger of its axes, because a model has to take both."""
+    """Return counts by length: that of a cell is the larger of its axes, because a model has to take both."""
     return {
         level: grid.total([cell for cell in grid.scores if max(cell) == level], grid.mode)
         for level in sorted({max(cell) for cell in grid.scores})
@@ -42,7 +42,7 @@ def levels(grid: Grid) -> dict[int, Counts]:
 
 
 def measures(grid: Grid, size: int) -> Measures:
-    """The numbers of a grid whose model was trained up to ``size``."""
+    """Return the numbers of a grid whose model was trained up to ``size``."""
     by_length = levels(grid)
     rates = {level: counts.rate("correct") for level, counts in by_length.items()}
     in_range = grid.total([cell for cell in grid.scores if max(cell) <= size], MODE).rate("correct")
@@ -66,7 +66,7 @@ class Range(NamedTuple):
     most: float
 
     def text(self, digits: int = 2) -> str:
-        """``0.97 (0.95 to 0.99)``; the median alone if all seeds agree."""
+        """Return ``0.97 (0.95 to 0.99)``; the median alone if all seeds agree."""
         if math.isnan(self.median):
             return "-"
         low, middle, high = (f"{value:.{digits}f}" for value in (self.least, self.median, self.most))
@@ -74,7 +74,7 @@ class Range(NamedTuple):
 
 
 def over_seeds(values: Sequence[float]) -> Range:
-    """Median, least and most.
+    """Return median, least and most.
 
     >>> over_seeds([0.5, 1.0, 0.75]).text()
     '0.75 (0.50 to 1.00)'

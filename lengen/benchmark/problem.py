@@ -30,17 +30,17 @@ class Problem(NamedTuple):
         return self.length, self.count
 
     def line(self) -> str:
-        """Its line of JSON."""
+        """Return its line of JSON."""
         return json.dumps(self._asdict(), separators=(",", ":"), ensure_ascii=False)
 
 
 def of_operands(task: Task, id: str, cell: tuple[int, int], operands: tuple[str, ...], split: str = "test") -> Problem:
-    """A problem with the prompt and the answer of its operands."""
+    """Return a problem with the prompt and the answer of its operands."""
     return Problem(id, task.name, *cell, operands, task.prompt(operands), task.answer(operands), split)
 
 
 def drawn(task: Task, length: int, count: int) -> list[Problem]:
-    """The frozen problems of a cell: different ones, at most a tenth of those that there are."""
+    """Return the frozen problems of a cell: different ones, at most a tenth of those that there are."""
     random = Random(f"lengen-text/1 test {task.name} {length} {count}")
     wanted = max(1, min(task.examples, task.possible(length, count) // 10))
     found: dict[tuple[str, ...], None] = {}
@@ -52,7 +52,10 @@ def drawn(task: Task, length: int, count: int) -> list[Problem]:
 
 
 def training(task: Task, size: int, seed: int, examples: int, held_out: Set[str] = frozenset()) -> Iterator[Problem]:
-    """Training problems of a size: each length uniform on 1 to ``size``; prompts that are ``held_out`` never occur."""
+    """Yield training problems of a size: each length uniform on 1 to ``size``.
+
+    Prompts that are ``held_out`` never occur.
+    """
     random = Random(f"lengen-text/1 train {task.name} {size} {seed}")
     done = 0
     while done < examples:
@@ -65,7 +68,7 @@ def training(task: Task, size: int, seed: int, examples: int, held_out: Set[str]
 
 
 def read_line(text: str, task: Task | str, id: str = "") -> Problem:
-    """A problem of a line of JSON, of ``12+34=46``, of ``12+34`` or, but for sorting, of ``12,34,46``.
+    """Return a problem of a line of JSON, of ``12+34=46``, of ``12+34`` or, but for sorting, of ``12,34,46``.
 
     Raises `TaskError`.
 
@@ -107,7 +110,7 @@ def _of_json(text: str) -> Problem:
 
 
 def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str = "problems") -> list[Problem]:
-    """Problems of a file, one a line; raises `TaskError` that names up to five wrong lines."""
+    """Return problems of a file, one a line; raises `TaskError` that names up to five wrong lines."""
     task = task_of(task) if isinstance(task, str) else task
     found, wrong = [], []
     for number, text in filled(lines, header=task is not None):
@@ -124,5 +127,5 @@ def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str =
 
 
 def of_task(text: str, task: Task, units_first: bool = False) -> str:
-    """An answer of a task as it is compared."""
+    """Return an answer of a task as it is compared."""
     return cleaned(text, number=task.numbers, apart=task.name == "sorting", units_first=units_first)

@@ -26,7 +26,7 @@ class PredictionError(ValueError):
 
 
 def read_predictions(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of predictions, ``.jsonl`` or ``.jsonl.gz``; raises `PredictionError`."""
+    """Return the rows of a file of predictions, ``.jsonl`` or ``.jsonl.gz``; raises `PredictionError`."""
     import gzip
 
     try:
@@ -60,7 +60,7 @@ def check_given(rows: Sequence[Row], where: str = "") -> None:
 
 
 def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
-    """The answer that a prediction contains, as it is compared; None if there is none.
+    """Return the answer that a prediction contains, as it is compared; None if there is none.
 
     ``prediction`` is the answer; without it the answer is the text of ``raw`` behind its last ``=`` or ``>``, up to a
     ``$`` or the end of the line.
@@ -75,7 +75,7 @@ def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
 
 
 def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    """Predictions by their seed, 0 if they name none or if there are none."""
+    """Return predictions by their seed, 0 if they name none or if there are none."""
     found: dict[int, list[Row]] = {}
     for row in rows:
         found.setdefault(row.get("seed", 0), []).append(row)
@@ -83,7 +83,10 @@ def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
 
 
 def by_id(rows: Iterable[Row]) -> dict[str, Row]:
-    """Predictions of one seed by the id of their problem; raises `PredictionError` for an id that occurs twice."""
+    """Return predictions of one seed by the id of their problem.
+
+    Raises `PredictionError` for an id that occurs twice.
+    """
     given: dict[str, Row] = {}
     for row in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("id"), str):
@@ -108,7 +111,7 @@ def check_problems(problems: Sequence[object]) -> None:
 def score(
     problems: Iterable[Problem], predictions: Iterable[Row] | Mapping[str, str], *, units_first: bool = False
 ) -> Grid:
-    """Counts of one seed's predictions in every cell of the problems.
+    """Return counts of one seed's predictions in every cell of the problems.
 
     A problem without a prediction is wrong and counted as ``absent``. Edits are of characters, in sequences of numbers;
     those of a problem are also summed up to at most the size of its answer, as ``edit_capped``. Raises
@@ -163,7 +166,10 @@ Answerer = Callable[[list[str]], Sequence[str | None]]
 
 
 def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 100) -> list[dict[str, Any]]:
-    """The predictions of a callable for the prompts of problems; raises `TaskError` if it returns anything else."""
+    """Return the predictions of a callable for the prompts of problems.
+
+    Raises `TaskError` if it returns anything else.
+    """
     rows: list[dict[str, Any]] = []
     for start in range(0, len(problems), at_once):
         part = problems[start : start + at_once]

@@ -70,7 +70,10 @@ SAME = ("model", "task", "size", "order")
 
 
 def header(model: str, task: str, size: int, **fields: Any) -> Header:
-    """A header of this protocol and these problems; raises `PredictionError` for a name that a table cannot print."""
+    """Return a header of this protocol and these problems.
+
+    Raises `PredictionError` for a name that a table cannot print.
+    """
     if not re.fullmatch(NAME, model):
         raise PredictionError(f"name {model!r:.60}: expected one line of 1 to 120 characters without |, < and >")
     made = {"protocol": PROTOCOL, "problems_sha256": checksums()[task_of(task).name], "seeds": (0,), "parameters": 0}
@@ -110,7 +113,7 @@ def _decoded(path: Path) -> Header:
 
 
 def read_header(path: Path) -> Header:
-    """The header of a file; raises `PredictionError`."""
+    """Return the header of a file; raises `PredictionError`."""
     found = _decoded(path)
     try:
         known = task_of(found.task)
@@ -132,7 +135,10 @@ def read_header(path: Path) -> Header:
 
 
 def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
-    """The header of a folder and the grid of every seed; raises `PredictionError`, also for seeds with equal faults."""
+    """Return the header of a folder and the grid of every seed.
+
+    Raises `PredictionError`, also for seeds with equal faults.
+    """
     found = read_header(folder / HEADER)
     files = [folder / name for name in PREDICTIONS if (folder / name).is_file()]
     if len(files) != 1:

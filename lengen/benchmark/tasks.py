@@ -50,7 +50,7 @@ class Task:
     """Digits of the second operand, if all have as many."""
 
     def lengths(self, size: int) -> tuple[int, ...]:
-        """Frozen lengths of a trained size: four in the trained range, five beyond it.
+        """Return frozen lengths of a trained size: four in the trained range, five beyond it.
 
         >>> TASKS["addition"].lengths(6)
         (2, 3, 5, 6, 7, 9, 12, 18, 30)
@@ -60,7 +60,7 @@ class Task:
         return tuple(sorted({*(ceil(size * k / 4) for k in (1, 2, 3, 4)), *(ceil(size * m / 10) for m in TENTHS)}))
 
     def cells(self, size: int) -> list[tuple[int, int]]:
-        """Frozen cells of a trained size."""
+        """Return frozen cells of a trained size."""
         lengths = self.lengths(size)
         if not self.second:
             return [(length, 1) for length in lengths]
@@ -68,7 +68,7 @@ class Task:
         return sorted({(length, max(count, least)) for length in lengths for count in lengths})
 
     def draw(self, random: Random, length: int, count: int) -> tuple[str, ...]:
-        """Operands of one problem of a cell."""
+        """Return operands of one problem of a cell."""
         if self.name == "sorting":
             return tuple(str(1 + int(random.random() * ALPHABET)) for _ in range(length))
         if not self.numbers:
@@ -79,12 +79,12 @@ class Task:
         return tuple(number(random, digits) for digits in (length, *others))
 
     def possible(self, length: int, count: int) -> int:
-        """Number of possible problems of a cell, up to zeros in front."""
+        """Return number of possible problems of a cell, up to zeros in front."""
         places = length * count if self.second == "operands" else length + (count if self.second else self.fixed)
         return int(self.symbols**places)
 
     def prompt(self, operands: Sequence[str]) -> str:
-        """The problem as plain text."""
+        """Return the problem as plain text."""
         return (self.operator or " ").join(operands) + "="
 
     def read_prompt(self, text: str) -> tuple[str, ...]:
@@ -109,7 +109,10 @@ class Task:
 
 
 def number(random: Random, digits: int) -> str:
-    """A number of exactly so many digits; of one digit 0 to 9. Only `Random.random`, which no version changes."""
+    """Return a number of exactly so many digits; of one digit 0 to 9.
+
+    Only `Random.random`, which no version changes.
+    """
     first = int(random.random() * 9) + 1 if digits > 1 else int(random.random() * 10)
     return str(first) + "".join(str(int(random.random() * 10)) for _ in range(digits - 1))
 
@@ -150,7 +153,7 @@ EXAMPLES = {
 
 
 def task_of(name: str) -> Task:
-    """A task by its name; raises `TaskError`."""
+    """Return a task by its name; raises `TaskError`."""
     if name not in TASKS:
         raise TaskError(f"'{name}' is no task of the benchmark; expected one of {', '.join(TASKS)}")
     return TASKS[name]

@@ -83,7 +83,7 @@ class AccuracyGrid(Measurement):
             report(Progress("measure", done, len(self.cells), None, None))
 
     def logged(self) -> dict[str, float]:
-        """Exact match of each cell."""
+        """Return exact match of each cell."""
         return {f"exact_match/{cell_name(cell)}": self.grid.accuracy(*cell) for cell in self.grid.scores}
 
     def _score(self, model: Transformer, data: TaskData, cell: tuple[int, int]) -> None:
@@ -114,7 +114,7 @@ class AccuracyGrid(Measurement):
 
 
 def cell_name(cell: Sequence[int]) -> str:
-    """The name of a cell in loggers.
+    """Return the name of a cell in loggers.
 
     >>> cell_name((3, 2)), cell_name((3,))
     ('length=3,count=2', 'length=3')
@@ -123,7 +123,10 @@ def cell_name(cell: Sequence[int]) -> str:
 
 
 def identity(model: Transformer, data: TaskData, how: tuple[int, ...]) -> str:
-    """Sha256 of what scores depend on: the weights, the specification and seed of the data, and how they are taken."""
+    """Return Sha256 of what scores depend on.
+
+    These are the weights, the specification and seed of the data, and how they are taken.
+    """
     found = hashlib.sha256(f"{data.spec.hash()} {data.seed} {how}".encode())
     for name, value in cast(nn.Module, getattr(model, "module", model)).state_dict().items():
         found.update(name.encode() + value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
@@ -131,12 +134,12 @@ def identity(model: Transformer, data: TaskData, how: tuple[int, ...]) -> str:
 
 
 def sealed(text: str, of: str) -> str:
-    """A text behind a line with the sha256 of it and of whose it is, so that a flipped bit is noticed."""
+    """Return a text behind a line with the sha256 of it and of whose it is, so that a flipped bit is noticed."""
     return f"{hashlib.sha256((of + text).encode()).hexdigest()}\n{text}"
 
 
 def unsealed(text: str, of: str) -> str:
-    """The inverse of `sealed`; raises `RecordError` if the text is not what was sealed.
+    """Return the inverse of `sealed`; raises `RecordError` if the text is not what was sealed.
 
     >>> unsealed(sealed("7", "mine"), "mine")
     '7'

@@ -31,7 +31,7 @@ KEPT = 3
 
 
 def keys_holding(weights: Tensor, mass: float = MASS) -> Tensor:
-    """Smallest number of keys that hold ``mass`` of each softmax row: (..., K) to (...).
+    """Return smallest number of keys that hold ``mass`` of each softmax row: (..., K) to (...).
 
     >>> keys_holding(torch.tensor([[0.95, 0.05, 0.0], [0.5, 0.3, 0.2]])).tolist()
     [1, 3]
@@ -90,13 +90,13 @@ class AttentionMaps(Measurement):
 
 
 def laid_out_alike(batch: Batch) -> Tensor:
-    """(B,) bool: examples whose prompt and response have as many tokens as those of the first one."""
+    """Return (B,) bool: examples whose prompt and response have as many tokens as those of the first one."""
     return (batch.loss == batch.loss[:1]).all(dim=1)
 
 
 @torch.no_grad()
 def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor, int]:
-    """Mean weights (layers, heads, T - 1, T - 1), summed key counts (layers, heads), and the steps summed over.
+    """Return mean weights (layers, heads, T - 1, T - 1), summed key counts (layers, heads), and the steps summed over.
 
     A step is a position whose next token is a training target, in each example those of its own response. The mean is
     over the examples that are `laid_out_alike`: tokens of others have other places, and would blur it.
@@ -117,7 +117,7 @@ def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor,
 def example_maps(
     model: Transformer, batch: Batch, decode: Callable[[Sequence[int]], str], most: int
 ) -> tuple[ExampleMap, ...]:
-    """The maps of the first ``most`` examples."""
+    """Return the maps of the first ``most`` examples."""
     layers = self_attention(model, batch, torch.arange(min(most, len(batch.tokens)))).transpose(0, 1).cpu()
     return tuple(
         ExampleMap(tuple(decode([token]) for token in row[:-1]), in_steps(weights.float().numpy()))
@@ -126,7 +126,7 @@ def example_maps(
 
 
 def self_attention(model: Transformer, batch: Batch, index: Tensor) -> Tensor:
-    """Softmax weights of the examples ``index`` of a batch: (layers, examples, heads, T - 1, T - 1).
+    """Return softmax weights of the examples ``index`` of a batch: (layers, examples, heads, T - 1, T - 1).
 
     Raises `TypeError` if the attention of a foreign network is none.
     """

@@ -32,8 +32,10 @@ TOKENS = LARGEST_ALPHABET + FIRST
 
 
 def chance(batches: Sequence[Batch]) -> float:
-    """Return the loss, in nats per response token, of the best model that depends on the place of a token in its
-    response alone, and has the end of each response for free."""
+    """Return the loss of the best model without a prompt, in nats per response token.
+
+    That model depends on the place of a token in its response alone, and has the end of each response for free.
+    """
     keys, sizes = [], 0
     for batch in batches:
         responses, written = true_responses(batch), batch.loss.sum(dim=1)
@@ -48,13 +50,13 @@ def chance(batches: Sequence[Batch]) -> float:
 
 
 def loss(model: Transformer, batches: Sequence[Batch]) -> float:
-    """Loss of a model, in nats per response token."""
+    """Return loss of a model, in nats per response token."""
     found = [response_losses(model, batch) for batch in batches]
     return sum(float(one.loss.double().sum()) for one in found) / sum(int(one.sizes.sum()) for one in found)
 
 
 def trained_examples(data: TaskData) -> list[Batch]:
-    """The first training batches of the main task, with their responses as targets."""
+    """Return the first training batches of the main task, with their responses as targets."""
     found: list[Batch] = []
     while sum(len(batch.tokens) for batch in found) < EXAMPLES:
         found += data.streams[0].written(len(found) // data.spec.train.bucket)

@@ -20,8 +20,9 @@ class CheckpointError(ValueError):
 
 
 def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "loops")) -> dict[str, Any]:
-    """Read the content of a checkpoint as weights and plain data: nothing in it is executed, and it takes no more
-    memory than the file is long.
+    """Read the content of a checkpoint as weights and plain data.
+
+    Nothing in it is executed, and it takes no more memory than the file is long.
 
     Raises `CheckpointError` if it is damaged, holds anything else, or lacks one of ``names``.
     """

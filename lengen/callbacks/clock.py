@@ -11,13 +11,13 @@ from lengen.results.machine import machine
 
 
 def device_name(device: torch.device) -> str:
-    """Kind and model of what computes: ``cpu, AMD EPYC 7B13``."""
+    """Return kind and model of what computes: ``cpu, AMD EPYC 7B13``."""
     model = torch.cuda.get_device_name(device) if device.type == "cuda" else machine().model
     return f"{device.type}, {model}"
 
 
 def added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """Steps of two trainings by device.
+    """Return steps of two trainings by device.
 
     >>> added({"cuda, H100": 3, "cpu, AMD": 0}, {"cpu, AMD": 2})
     {'cuda, H100': 3, 'cpu, AMD': 2}
@@ -26,8 +26,11 @@ def added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
 
 
 class Clock(Callback):
-    """Seconds of training, the steps in them and the tokens they trained on; a checkpoint has them, so that a resumed
-    run adds to what it took before. What was trained after that checkpoint and is trained again counts once."""
+    """Seconds of training, the steps in them and the tokens they trained on.
+
+    A checkpoint has them, so that a resumed run adds to what it took before. What was trained after that checkpoint and
+    is trained again counts once.
+    """
 
     def __init__(self) -> None:
         self.training = 0.0
@@ -44,7 +47,7 @@ class Clock(Callback):
         return time.monotonic() - self._since
 
     def start(self) -> None:
-        """Training begins or goes on, or measuring begins."""
+        """Begin training, go on with it, or begin to measure."""
         self._since = time.monotonic()
 
     def stop(self) -> None:
@@ -54,7 +57,7 @@ class Clock(Callback):
         self._since = now
 
     def step(self, tokens: int) -> None:
-        """A step was made on so many tokens."""
+        """Count a step on so many tokens."""
         self.steps += 1
         self.tokens += tokens
         self.steps_on[self._device] = self.steps_on.get(self._device, 0) + 1

@@ -46,7 +46,7 @@ class EditDistanceCurve(Measurement):
         self.curve: dict[int, float] = {}
 
     def logged(self) -> dict[str, float]:
-        """Edits per token of each length."""
+        """Return edits per token of each length."""
         return {f"edits_per_token/{cell_name((length, self.count))}": value for length, value in self.curve.items()}
 
     def to_frame(self) -> pd.DataFrame:
@@ -60,7 +60,7 @@ class EditDistanceCurve(Measurement):
         return draw(self.to_frame().set_index("length"), "edits_per_token", ax)
 
     def _repr_html_(self) -> str:
-        """A table, for notebooks."""
+        """Return a table, for notebooks."""
         html: str = self.to_frame().to_html(float_format=lambda value: f"{value:.3f}", index=False)
         return html
 

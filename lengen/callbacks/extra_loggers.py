@@ -29,7 +29,7 @@ def require(names: Sequence[str]) -> None:
 
 
 def extra_loggers(names: Sequence[str], folder: Path) -> list[Logger]:
-    """Loggers by name (tensorboard, wandb); what they write lies in ``folder``.
+    """Return loggers by name (tensorboard, wandb); what they write lies in ``folder``.
 
     Raises `LoggerError` for an unknown name or a package that is not installed.
     """
@@ -62,7 +62,7 @@ class Prefixed(Logger):
         return self.logger.version
 
     def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
-        """Nothing: they are those of another training."""
+        """Do nothing: they are those of another training."""
 
     def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
         """Pass the values on under their longer names."""

@@ -38,8 +38,10 @@ class Losses(NamedTuple):
 
 @torch.no_grad()
 def response_losses(model: Transformer, batch: Batch) -> Losses:
-    """Cross-entropy of every response token given the true ones before it, of a model whose tokens see no later ones
-    (`lengen.settings.model.ModelSpec.causal`)."""
+    """Return cross-entropy of every response token given the true ones before it.
+
+    The model is one whose tokens see no later ones (`lengen.settings.model.ModelSpec.causal`).
+    """
     logits = model.predict(batch.to(model.device)).float().cpu()
     index, inside = responses(batch)
     predicted = logits.gather(1, (index - 1)[:, :, None].expand(-1, -1, logits.shape[2]))
@@ -50,7 +52,7 @@ def response_losses(model: Transformer, batch: Batch) -> Losses:
 
 
 def digit_losses(losses: Losses, reverse: bool) -> list[float]:
-    """Mean loss of each place of the answer, units first; ``reverse``: written least significant digit first.
+    """Return mean loss of each place of the answer, units first; ``reverse``: written least significant digit first.
 
     >>> short, long = torch.tensor([3.0, 2.0, 1.0, 0.0]), torch.tensor([4.0, 3.0, 2.0, 1.0])
     >>> digit_losses(Losses(torch.stack([short, long]), torch.tensor([3, 4]), torch.ones(2)), reverse=False)
@@ -65,7 +67,7 @@ def digit_losses(losses: Losses, reverse: bool) -> list[float]:
 
 
 def _answers_in_digits(data: TaskData) -> bool:
-    """A response is the digits of one number and an end: no intermediate results, marks, carries or padding."""
+    """Return a response is the digits of one number and an end: no intermediate results, marks, carries or padding."""
     format, task = data.format, data.task
     alone = format.ends and not format.separators and not format.index_hints
     return alone and task.ROWS.numbers and not task.trailing and not isinstance(task, Carries)
@@ -92,7 +94,7 @@ class LearningCurves(Callback):
             pl_module.log(name, value, batch_size=1)
 
     def points(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
-        """Name and value of every curve at the present state of a model."""
+        """Yield name and value of every curve at the present state of a model."""
         if data is not self._of:
             self._of, self._batches = data, {}
         for length in self.lengths:
@@ -102,7 +104,7 @@ class LearningCurves(Callback):
         yield from self._subtasks(model, data)
 
     def _subtasks(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
-        """Exact match of every sub-task at the longest trained length."""
+        """Yield exact match of every sub-task at the longest trained length."""
         format, longest = data.spec.data.format, data.task.longest
         if not isinstance(format, Subtasks) or longest not in self.lengths:
             return

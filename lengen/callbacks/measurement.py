@@ -41,7 +41,7 @@ class Measurement(Callback, ABC):
         return False
 
     def logged(self) -> dict[str, float]:
-        """Numbers for the Trainer's loggers, under names that say of which cell they are."""
+        """Return numbers for the Trainer's loggers, under names that say of which cell they are."""
         return {}
 
     @abstractmethod
@@ -78,7 +78,10 @@ class Measurement(Callback, ABC):
 
 
 def model_of(module: LightningModule) -> Transformer:
-    """The network that a module trains, or the module itself if it has `predict`; raises `TypeError` otherwise."""
+    """Return the network that a module trains, or the module itself if it has `predict`.
+
+    Raises `TypeError` otherwise.
+    """
     model = getattr(module, "model", None)
     if isinstance(model, Transformer):
         return model

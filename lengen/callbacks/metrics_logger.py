@@ -59,7 +59,7 @@ class MetricsLogger(Logger):
         return str(self.path.parent)
 
     def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
-        """Nothing: the specification has a file of its own."""
+        """Do nothing: the specification has a file of its own."""
 
     @rank_zero_only
     def log_graph(self, model: Any, input_array: Any = None) -> None:
@@ -95,7 +95,7 @@ def write_metrics(path: Path, rows: Sequence[tuple[int, str, float]]) -> None:
 
 
 def read_metrics(path: Path) -> list[tuple[int, str, float]]:
-    """Rows of a metrics.csv; a last line cut short by a kill is left out; no file, no rows."""
+    """Return rows of a metrics.csv; a last line cut short by a kill is left out; no file, no rows."""
     if not path.exists():
         return []
     return list(metrics_from_csv(path.read_text(errors="replace"), cut_short=True))

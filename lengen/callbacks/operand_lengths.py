@@ -20,7 +20,7 @@ from lengen.results.records import Grid
 
 
 def problems(first: int, second: int, examples: int, base: int = 10) -> Problems:
-    """Pairs of numbers with exactly ``first`` and ``second`` digits, the same for every model of a base."""
+    """Return pairs of numbers with exactly ``first`` and ``second`` digits, the same for every model of a base."""
     lengths = torch.tensor([[first, second]]).repeat(examples, 1)
     drawn = sample(lengths, max(first, second), generator("operand lengths", first, second), base)
     return Problems(drawn, lengths)
@@ -28,7 +28,7 @@ def problems(first: int, second: int, examples: int, base: int = 10) -> Problems
 
 @torch.no_grad()
 def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], examples: int = 100) -> Grid:
-    """Counts of all metrics over a grid of first by second operand length, of a model that adds two numbers.
+    """Return counts of all metrics over a grid of first by second operand length, of a model that adds two numbers.
 
     Raises `SettingError` for another task, `OperandError` for lengths that the format or the position ids cannot take.
     """
@@ -73,7 +73,7 @@ class OperandLengths(Measurement):
 
 
 def four(lengths: Sequence[int]) -> list[int]:
-    """At most four of some lengths, evenly spaced, the first and the last among them.
+    """Return at most four of some lengths, evenly spaced, the first and the last among them.
 
     >>> four([1, 2, 3, 4, 5, 6, 7]), four([8, 9]), four([])
     ([1, 3, 5, 7], [8, 9], [])

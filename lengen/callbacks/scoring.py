@@ -11,7 +11,7 @@ from lengen.results.records import Counts
 
 
 def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:
-    """Counts of one test cell, by mode.
+    """Return counts of one test cell, by mode.
 
     Exact match is the same in both modes (see `lengen.decoding.decoding`). The final answer is not: teacher-forced, the
     true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
@@ -24,7 +24,7 @@ def score_cell(model: Transformer, writer: Writer, problems: Problems, free_runn
 
 
 def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream: torch.Generator) -> Counts:
-    """Counts of one test cell whose responses are sampled at temperature 1.
+    """Return counts of one test cell whose responses are sampled at temperature 1.
 
     Table 4.3 of "Length Generalization on Multi-Digit Integer Addition with Transformers" was measured so. The expected
     share of exact matches is the mean of exp(-loss of the whole response).

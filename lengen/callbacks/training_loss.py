@@ -14,7 +14,7 @@ from lengen.results.progress import Progress
 
 
 def loss_names(hints: Iterable[str]) -> list[str]:
-    """Names of the losses of the main task and of auxiliary ones, by their number in a batch.
+    """Return names of the losses of the main task and of auxiliary ones, by their number in a batch.
 
     >>> loss_names(["fill"])
     ['train_loss', 'train_loss.fill']
@@ -23,13 +23,14 @@ def loss_names(hints: Iterable[str]) -> list[str]:
 
 
 def between_readings(steps: int) -> int:
-    """Steps from one reading of the loss to the next, in a training of so many."""
+    """Return steps from one reading of the loss to the next, in a training of so many."""
     return max(1, steps // 100)
 
 
 def is_read(step: int, every: int, losses: int, last: int) -> bool:
-    """Return True if the loss of a step, counted from 1, is read: at every ``every``-th and the last. Tasks take turns,
-    so as many steps in a row are read as there are ``losses``.
+    """Return True if the loss of a step, counted from 1, is read: at every ``every``-th and the last.
+
+    Tasks take turns, so as many steps in a row are read as there are ``losses``.
 
     >>> [step for step in range(1, 12) if is_read(step, every=5, losses=2, last=9)]
     [1, 5, 6, 9, 10, 11]
@@ -38,12 +39,13 @@ def is_read(step: int, every: int, losses: int, last: int) -> bool:
 
 
 def silent(progress: Progress) -> None:
-    """Nobody watches."""
+    """Do nothing: nobody watches."""
 
 
 class TrainingLoss(Callback):
-    """Logs the loss at every ``every``-th step and the last, and reports progress; raises `DivergedError` if it
-    is no number or exploded.
+    """Logs the loss at every ``every``-th step and the last, and reports progress.
+
+    Raises `DivergedError` if it is no number or exploded.
 
     The loss is read from the device at these steps only, so nothing synchronises in between. That is also why it goes
     to the loggers from here, and not from the module: what `LightningModule.log` was given once, Lightning hands to

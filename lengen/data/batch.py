@@ -30,13 +30,13 @@ class Batch(NamedTuple):
     """The output head it is for: 0 the task's, then those of its auxiliary tasks."""
 
     def to(self, device: torch.device) -> "Batch":
-        """The same batch on a device."""
+        """Return the same batch on a device."""
         source = self.source and Source(self.source.tokens.to(device), self.source.ids.to(device))
         return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source, self.output)
 
 
 def response_start(batch: Batch) -> Tensor:
-    """(B,) index of the first response token: how many tokens the prompt has."""
+    """Return (B,) index of the first response token: how many tokens the prompt has."""
     return batch.loss.int().argmax(dim=1)
 
 

@@ -62,7 +62,7 @@ class ArithmeticData(LightningDataModule):
             check_trainer(self.trainer, self.spec.train.steps)
 
     def train_dataloader(self) -> DataLoader[TrainBatch]:
-        """Batches from the trainer's step up to the next evaluation; without a trainer, those of all steps."""
+        """Return batches from the trainer's step up to the next evaluation; without a trainer, those of all steps."""
         batches = TrainingBatches(self.data, self.segment(), self.trainer)
         return DataLoader(batches, batch_size=None, **(AHEAD if self._waits() else {}))
 
@@ -77,7 +77,10 @@ class ArithmeticData(LightningDataModule):
         return [DataLoader(_Listed([problems]), batch_size=None) for problems in drawn]
 
     def prompts(self, rows: Sequence[Sequence[object]]) -> DataLoader[Problems]:
-        """Problems by their operands, such as ``[["57", "48"]]``, for `Trainer.predict`; raises `OperandError`."""
+        """Return problems by their operands, such as ``[["57", "48"]]``, for `Trainer.predict`.
+
+        Raises `OperandError`.
+        """
         return DataLoader(_Listed([self.task.parse(texts) for texts in problem_texts(rows)]), batch_size=None)
 
     def _waits(self) -> bool:
@@ -98,24 +101,24 @@ class ArithmeticData(LightningDataModule):
         return time.perf_counter() - started > window * WORTH_A_PROCESS
 
     def segment(self) -> int:
-        """Steps between two evaluations."""
+        """Return steps between two evaluations."""
         return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
 
     def batch(self, step: int) -> TrainBatch:
-        """The training batch of a step, the same at every call."""
+        """Return the training batch of a step, the same at every call."""
         return self.data.batch(step)
 
     def validation(self) -> Batch:
-        """In-distribution examples with the test-time offset."""
+        """Draw in-distribution examples with the test-time offset."""
         return self.data.validation()
 
     def test(self, length: int, count: int, examples: int) -> Problems:
-        """Test problems of one cell; the same for every model and every seed of a task."""
+        """Return test problems of one cell; the same for every model and every seed of a task."""
         return self.data.test(length, count, examples)
 
 
 def data_of(trainer: Trainer) -> TaskData:
-    """The data that a trainer trains or tests on; raises `TypeError` if it was given no `ArithmeticData`."""
+    """Return the data that a trainer trains or tests on; raises `TypeError` if it was given no `ArithmeticData`."""
     given = getattr(trainer, "datamodule", None)
     if not isinstance(given, ArithmeticData):
         raise TypeError(f"Trainer: expected datamodule=ArithmeticData(...) for callbacks that measure, found {given!r}")
@@ -181,7 +184,7 @@ class TrainingBatches(IterableDataset[TrainBatch]):
             yield self._data.batch((turn * shared["num_replicas"] + shared["rank"]) * streams + task)
 
     def _range(self, trainer: Trainer) -> tuple[int, int]:
-        """Numbers of the batches of the next epoch, among those of one process."""
+        """Return numbers of the batches of the next epoch, among those of one process."""
         taken = trainer.fit_loop.epoch_loop.batch_progress.total.completed
         overfit: float = trainer.overfit_batches  # type: ignore[attr-defined]
         if overfit:
@@ -193,14 +196,14 @@ class TrainingBatches(IterableDataset[TrainBatch]):
         return step * each, (step + self._length(step, trainer.max_steps)) * each
 
     def _length(self, step: int, most: int) -> int:
-        """Steps until the next evaluation, or until the training ends: it would not be validated otherwise."""
+        """Return steps until the next evaluation, or until the training ends: it would not be validated otherwise."""
         ends = [end for end in (self._data.spec.train.steps, most) if end > step]
         segment = max(1, self._segment)  # a constructed model trains no step
         return min([segment - step % segment, *(end - step for end in ends)])
 
 
 def _own(items: Iterable[Item]) -> Iterator[Item]:
-    """The items, or in a worker of a loader its share of them: a loader takes from its workers in turns."""
+    """Return the items, or in a worker of a loader its share of them: a loader takes from its workers in turns."""
     worker = get_worker_info()
     return islice(items, worker.id, None, worker.num_workers) if worker else iter(items)
 

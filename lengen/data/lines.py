@@ -1,5 +1,6 @@
 """Problems as lines of text, such as ``12+34=46``, ``12,34,46`` and ``12 34``: the one reader of such lines, of what
-people type, and of answers."""
+people type, and of answers.
+"""
 
 from __future__ import annotations
 
@@ -176,7 +177,8 @@ def typed_operands(words: Sequence[str], task: Task) -> list[str]:
 
 def typed_lines(stream: Iterable[str], task: Task | None) -> Iterator[list[str]]:
     """Yield the operands of every line that holds some; a sentence names the line that is wrong. Without a task its
-    words."""
+    words.
+    """
     for number, line in filled((text.removeprefix(BYTE_ORDER_MARK) for text in stream), header=False):
         if not line.startswith("#"):
             try:

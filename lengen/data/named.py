@@ -101,7 +101,7 @@ def _set(values: dict[str, Any], path: str, value: Any) -> None:
 
 
 def _as_data(path: str, value: object) -> Any:
-    """A part as plain data; raises `SettingError` for anything else that JSON does not have."""
+    """Return a part as plain data; raises `SettingError` for anything else that JSON does not have."""
     if isinstance(value, msgspec.Struct):
         return plain(value)
     if isinstance(value, range):
@@ -114,7 +114,7 @@ def _as_data(path: str, value: object) -> Any:
 
 
 def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a task that have no default: its trained lengths."""
+    """Return the fields of a task that have no default: its trained lengths."""
     required = [item.name for item in fields_of(kind) if item.required]
     given = next((named[name] for name in required if name in named), LONGEST)
     longest = int(given) if str(given).isdecimal() else given  # 3, "3" or a number of NumPy
@@ -122,12 +122,12 @@ def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:
 
 
 def _padded(kind: type[Task]) -> tuple[str, ...]:
-    """Fields that pad numbers, so that the prompt alone decides the places of the response."""
+    """Return fields that pad numbers, so that the prompt alone decides the places of the response."""
     return ("pad_query", "pad_response") if kind.ROWS.answer is Row.BOUND else ()
 
 
 def _path(values: dict[str, Any], name: str) -> str:
-    """The path of a field by its name; raises `SettingError`."""
+    """Return the path of a field by its name; raises `SettingError`."""
     if "." in name:
         return name
     if name in PARTS:

@@ -1,5 +1,6 @@
-"""Random spaces in training queries, Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with
-Transformers" (Ibrahimli 2024): ``$123+456=579$`` becomes ``$12 3 +45 6=579$`` (Table 4.1).
+"""Random spaces in training queries: ``$123+456=579$`` becomes ``$12 3 +45 6=579$`` (Table 4.1).
+
+Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers" (Ibrahimli 2024).
 
 The number of spaces is uniform on 0 to int(ratio * L), where L counts the tokens of the query after its opening ``$``,
 the ``=`` included: the text's own example, ``$1 23 +4 5 6=579$``, has four spaces at a ratio of 0.5. (The author's code
@@ -32,7 +33,10 @@ class Spaces(NamedTuple):
     """Seed of the run: what keeps the spaces of two runs apart if they are not fresh."""
 
     def arrange(self, problems: Problems, lengths: Tensor, generator: torch.Generator) -> Tensor:
-        """(B, S) bool: which of the places hold a space, for queries of ``lengths`` (B,) tokens before their ``=``."""
+        """Return (B, S) bool: which of the places hold a space.
+
+        Queries have ``lengths`` (B,) tokens before their ``=``.
+        """
         most = (self.ratio * (lengths + 1).double()).long()
         shape = (len(lengths), 1 + int(lengths.max()) + int(most.max()))
         if self.fresh:

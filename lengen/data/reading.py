@@ -21,7 +21,7 @@ def can_run_free(data: DataSpec) -> bool:
 
 
 def follow(format: Written, vocab: Vocab, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
-    """Coordinates of the newest token of a response that the model writes itself.
+    """Return coordinates of the newest token of a response that the model writes itself.
 
     Where numbers are padded the prompt alone fixes every slot: they are ``planned``. Without padding a number ends
     where the model ends it, so the tokens decide: a separator opens the next number, a digit is one place
@@ -48,7 +48,7 @@ def follow(format: Written, vocab: Vocab, planned: Tensor, written: Tensor, slot
 
 
 def final_answer(format: Written, vocab: Vocab, response: Tensor) -> Tensor:
-    """The final answer of each response, left-aligned and padded: (B, R) token ids to (B, R).
+    """Return the final answer of each response, left-aligned and padded: (B, R) token ids to (B, R).
 
     It stands between the last separator and the first end token; a response without an end is read to its
     end, as the source papers' code does. Index hints are left out.
@@ -75,6 +75,6 @@ def final_answer(format: Written, vocab: Vocab, response: Tensor) -> Tensor:
 
 
 def _without(response: Tensor, tokens: Tensor) -> Tensor:
-    """Responses (B, R) without the given tokens: what is left moves up, and padding fills the end."""
+    """Return responses (B, R) without the given tokens: what is left moves up, and padding fills the end."""
     kept, order = (~torch.isin(response, tokens)).long().sort(dim=1, descending=True, stable=True)
     return torch.where(kept > 0, response.gather(1, order), PAD)

@@ -43,7 +43,7 @@ class TaskData:
         self.format = self.writer.format
 
     def trained(self, name: str) -> tuple[Task, Writer]:
-        """The main task or an auxiliary one by its name, and what writes its problems; raises `SettingError`."""
+        """Return the main task or an auxiliary one by its name, and what writes its problems; raises `SettingError`."""
         trained = (self.spec.data.task, *self.spec.data.hints)
         for task, stream in zip(trained, self.streams, strict=True):
             if name == task.name:
@@ -52,7 +52,7 @@ class TaskData:
         raise SettingError(f"'{name}' is not a task of this setting; it trains {known}")
 
     def _stream(self, output: int, given: Task) -> Stream:
-        """The training batches of the main task (``output`` 0) or of an auxiliary one."""
+        """Return the training batches of the main task (``output`` 0) or of an auxiliary one."""
         data = self.spec.data
         format = data.format.build(given)
         task = given.with_subtasks(format.kinds)
@@ -95,7 +95,7 @@ class TaskData:
             self.check_room(self.task.parse(list(operands)))
 
     def batch(self, step: int) -> TrainBatch:
-        """The training batch of a step, the same at every call."""
+        """Return the training batch of a step, the same at every call."""
         number, which = divmod(whole("step", step, least=0), len(self.streams))
         return self.streams[which].batch(number)
 
@@ -110,15 +110,15 @@ class TaskData:
         return -(-steps // len(self.streams))
 
     def validation(self) -> Batch:
-        """In-distribution examples with the test-time offset, drawn from a stream of their own."""
+        """Draw in-distribution examples with the test-time offset, drawn from a stream of their own."""
         return self.writer.write(self.validation_problems())
 
     def validation_problems(self) -> Problems:
-        """The problems of `validation`."""
+        """Return the problems of `validation`."""
         return self.task.validation(VALIDATION, generator("validation", self.seed))
 
     def test(self, length: int, count: int, examples: int) -> Problems:
-        """Test problems of one cell; the same for every model and every seed of a task.
+        """Return test problems of one cell; the same for every model and every seed of a task.
 
         Raises `OperandError` for a length, a count or a number of examples that no cell has, and `SettingError` for a
         count that no problem of the task has.

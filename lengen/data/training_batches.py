@@ -40,7 +40,7 @@ class Stream:
         self.examples, self._fixed = len(problems.lengths), problems.packed()
 
     def batch(self, number: int) -> TrainBatch:
-        """The batch of that number, the same at every call."""
+        """Return the batch of that number, the same at every call."""
         window, place = divmod(number, self.spec.train.bucket)
         if self._window[0] != window:
             self._window = (window, self._draw(window))
@@ -57,7 +57,10 @@ class Stream:
         ]
 
     def written(self, window: int) -> list[Batch]:
-        """The batches that are drawn together, by length, with their responses as targets whatever is trained on."""
+        """Return the batches that are drawn together, by length.
+
+        Their responses are targets whatever is trained on.
+        """
         return self._written(window, generator("train" + self.suffix, self.seed, window))
 
     def _written(self, window: int, stream: torch.Generator) -> list[Batch]:
@@ -67,7 +70,7 @@ class Stream:
         return [self.writer.write(problems.select(part), stream) for part in torch.split(order, train.batch)]
 
     def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:
-        """Fresh problems, those of a streamed set, or the next ``n`` of the fixed set in the order of its epoch."""
+        """Return fresh problems, a streamed set's, or the next ``n`` of the fixed set in the order of its epoch."""
         if self.spec.train.one_length:
             return self._of_one_length(stream if self.examples == 0 else self._streamed(window))
         if self.examples == 0:
@@ -85,14 +88,15 @@ class Stream:
         return Problems(chosen.operands.long(), chosen.lengths.long(), kinds)
 
     def _of_one_length(self, stream: torch.Generator) -> Problems:
-        """The problems of a window, ``batch`` of each of ``bucket`` lengths."""
+        """Return the problems of a window, ``batch`` of each of ``bucket`` lengths."""
         assert isinstance(self.task, Skewed)
         lengths = self.task.distribution.lengths(self.spec.train.bucket, self.task.longest, stream)
         return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), stream)
 
     def _streamed(self, window: int) -> torch.Generator:
-        """Return the generator that draws a window of a streamed training set, anew in every epoch; the set is never
-        stored.
+        """Return the generator that draws a window of a streamed training set, anew in every epoch.
+
+        The set is never stored.
 
         The set is as many whole windows as fit into ``examples``; an epoch shuffles them.
         """
@@ -103,5 +107,8 @@ class Stream:
 
 
 def targets(batch: Batch, loss: str) -> Tensor:
-    """(B, T) bool: the tokens that a specification trains on, the response or all but the first (`TrainSpec.loss`)."""
+    """Return (B, T) bool: the tokens that a specification trains on.
+
+    These are the response or all but the first (`TrainSpec.loss`).
+    """
     return batch.loss if loss == "response" else (batch.tokens != PAD) & (torch.arange(batch.tokens.shape[1]) > 0)

@@ -87,7 +87,10 @@ class Writer:
         self._tables: dict[tuple[bool, int], _Table] = {}
 
     def write(self, problems: Problems, generator: torch.Generator | None = None) -> Batch:
-        """Tokens, ids and loss mask; with a generator they are for training: ids get random offsets, queries spaces."""
+        """Return tokens, ids and loss mask.
+
+        With a generator they are for training: ids get random offsets, queries spaces.
+        """
         numbers = self._numbers(problems)
         # Bytes, and whole rows by index_select: several times less memory traffic than indexing with 64-bit numbers.
         symbols = torch.arange(len(self.vocab), dtype=torch.uint8).expand(len(numbers.values), -1)
@@ -106,7 +109,7 @@ class Writer:
         return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.output)
 
     def _numbers(self, problems: Problems) -> _Numbers:
-        """Everything the format may show of these problems."""
+        """Return everything the format may show of these problems."""
         blocks, needed = [], []
         for name in self.format.rows:
             rows = self.task.rows(name, problems, self.format.width)
@@ -124,7 +127,7 @@ class Writer:
         return _Numbers(values, torch.cat(needed, dim=1) if needed else None, first)
 
     def _needed(self, name: str, rows: Tensor) -> Tensor:
-        """(B, R) digits that are written of each of these rows."""
+        """Return (B, R) digits that are written of each of these rows."""
         if name in self.format.optional:
             return (rows != 0).any(dim=2).long()
         if name in self.format.dropped:
@@ -132,8 +135,11 @@ class Writer:
         return torch.full(rows.shape[:2], EVERY)
 
     def _first_hints(self, problems: Problems, generator: torch.Generator | None) -> Tensor | None:
-        """(B,) which of the index hints marks the first place: the first one in testing, any that leaves room in
-        training; None without hints. Raises `OperandError` if there are fewer marks than places."""
+        """Return (B,) which of the index hints marks the first place.
+
+        It is the first one in testing, any that leaves room in training; None without hints. Raises `OperandError` if
+        there are fewer marks than places.
+        """
         if not len(self._hints):
             return None
         shapes, tables = self._shapes(problems), [self._table(problems, query) for query in {False, self.split}]
@@ -174,7 +180,7 @@ class Writer:
         return _Part(tokens, coordinates, loss, highest, table.length[rows], table.opening[rows])
 
     def _spaced(self, part: _Part, problems: Problems, generator: torch.Generator | None) -> _Part:
-        """A training example with random spaces between its opening and the last symbol of its query."""
+        """Return a training example with random spaces between its opening and the last symbol of its query."""
         if self.spaces is None or generator is None:
             return part
         written = (part.tokens != PAD).sum(dim=1)
@@ -197,7 +203,7 @@ class Writer:
         return self.scheme.ids(part.coordinates, offsets, torch.arange(part.tokens.shape[1])[None])
 
     def lengths(self, problems: Problems) -> Tensor:
-        """(B,) tokens of each sequence, leading zeros included: what batches are sorted by."""
+        """Return (B,) tokens of each sequence, leading zeros included: what batches are sorted by."""
         shapes = self._shapes(problems)
         table = self._table(problems)
         rows = table.rows(shapes)  # may grow the table, so before its lengths are looked up
@@ -233,21 +239,23 @@ class Writer:
         return coordinates.long(), slots, self.scheme.offsets(highest, sizes, None, keys(problems.operands))
 
     def follow(self, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
-        """Coordinates (levels, B) of the newest token of a response, as `lengen.data.reading.follow`."""
+        """Return coordinates (levels, B) of the newest token of a response, as `lengen.data.reading.follow`."""
         read = self.scheme.coordinates(written, self.digits)
         if read is None:
             return follow(self.format, self.vocab, planned, written, slot)
         return read.gather(2, slot.expand(len(read), -1)[:, :, None])[:, :, 0]
 
     def _shapes(self, problems: Problems) -> Tensor:
-        """(B, S) what decides the layout of each problem."""
+        """Return (B, S) what decides the layout of each problem."""
         if not self.format.exact:
             return self.task.shapes(problems)
         kinds = torch.zeros_like(problems.lengths[:, 0]) if problems.kinds is None else problems.kinds
         return torch.cat([kinds[:, None], problems.lengths], dim=1)
 
     def _table(self, problems: Problems, query: bool = False) -> "_Table":
-        """The layouts of problems as wide as these, apart from wider ones: a table's rows are as long as its longest.
+        """Return the layouts of problems as wide as these, apart from wider ones.
+
+        A table's rows are as long as its longest.
 
         In one table for all the 930 cells of Theorem 4.1, with up to 100 operands of up to 100 digits, rows would have
         20,000 slots each.
@@ -265,7 +273,7 @@ class Writer:
         return layout
 
     def _written_slots(self, numbers: _Numbers, table: "_Table", rows: Tensor, length: int) -> Tensor:
-        """(B, length) bool: symbols, and digits that are no leading zeros."""
+        """Return (B, length) bool: symbols, and digits that are no leading zeros."""
         assert numbers.needed is not None
         row = table.digit_rows(numbers.first)[rows, :length]
         place = table.place[rows, :length]
@@ -286,7 +294,7 @@ class _Table:
         self.length = self.response = self.opening = torch.empty(0, dtype=torch.long)
 
     def rows(self, shapes: Tensor) -> Tensor:
-        """(B, S) shapes to (B,) rows of this table."""
+        """Return (B, S) shapes to (B,) rows of this table."""
         unique, inverse = _unique_rows(shapes)
         keys = [tuple(shape) for shape in unique.tolist()]
         new = [key for key in keys if key not in self._row]
@@ -296,7 +304,7 @@ class _Table:
         return torch.tensor([self._row[key] for key in keys])[inverse]
 
     def _grow(self, layouts: list[Layout]) -> None:
-        """Rows for new layouts alone: cells of a grid come one by one, and each brings a shape."""
+        """Add rows for new layouts alone: cells of a grid come one by one, and each brings a shape."""
         width = max(self.place.shape[1], *(len(layout.symbols) for layout in layouts))
 
         def grown(table: Tensor, rows: list[list[int]], fill: int) -> Tensor:
@@ -330,11 +338,11 @@ class _Table:
         self._found: dict[tuple[tuple[int, ...], int], Tensor] = {}
 
     def digit_rows(self, first: tuple[int, ...]) -> Tensor:
-        """(shapes, slots) row of each slot's digit, where blocks of rows begin at ``first``; 0 at symbols."""
+        """Return (shapes, slots) row of each slot's digit, where blocks of rows begin at ``first``; 0 at symbols."""
         return torch.where(self.place < 0, 0, torch.tensor(first)[self._block] + self._index)
 
     def source(self, first: tuple[int, ...], width: int) -> Tensor:
-        """(shapes, slots) place of each token in a row of all symbols, then all digits, ``width`` of each row."""
+        """Return (shapes, slots) place of a token in a row of all symbols, then all digits, ``width`` of each row."""
         if (first, width) not in self._found:
             digit = len(self._vocab) + self.digit_rows(first) * width + self.place
             self._found[first, width] = torch.where(self.place < 0, self._symbol, digit)
@@ -342,7 +350,7 @@ class _Table:
 
 
 def _unique_rows(shapes: Tensor) -> tuple[Tensor, Tensor]:
-    """Distinct rows and each row's index among them; rows hold small non-negative integers.
+    """Return distinct rows and each row's index among them; rows hold small non-negative integers.
 
     Mixed into one integer first: unique over scalars is several times faster than over rows.
     """

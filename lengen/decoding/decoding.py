@@ -41,7 +41,7 @@ class Verified(NamedTuple):
 
 @torch.no_grad()
 def verify(model: Transformer, batch: Batch) -> Verified:
-    """Predictions after each correct prefix and where they first differ from the reference.
+    """Return predictions after each correct prefix and where they first differ from the reference.
 
     A model in which tokens see later ones has to write instead: its prediction is of its own text so far.
     """
@@ -53,7 +53,7 @@ def verify(model: Transformer, batch: Batch) -> Verified:
 
 
 def _compared(batch: Batch, best: Tensor) -> Verified:
-    """The most likely tokens (B, T - 1) after each of the batch's tokens beside the reference."""
+    """Return the most likely tokens (B, T - 1) after each of the batch's tokens beside the reference."""
     index, inside = responses(batch)
     sizes = inside.sum(dim=1)
     reference, predicted = true_responses(batch), torch.where(inside, best.gather(1, index - 1), PAD)
@@ -62,20 +62,23 @@ def _compared(batch: Batch, best: Tensor) -> Verified:
 
 
 def true_responses(batch: Batch) -> Tensor:
-    """(B, R) token ids of the true responses, left-aligned and padded on the right."""
+    """Return (B, R) token ids of the true responses, left-aligned and padded on the right."""
     index, inside = responses(batch)
     return torch.where(inside, batch.tokens.gather(1, index), PAD)
 
 
 def responses(batch: Batch) -> tuple[Tensor, Tensor]:
-    """(B, R) places of the tokens of each response in the batch, and bool, True if it has so many."""
+    """Return (B, R) places of the tokens of each response in the batch, and bool, True if it has so many."""
     sizes = batch.loss.sum(dim=1)
     slots = torch.arange(int(sizes.max()), device=sizes.device)
     return (response_start(batch)[:, None] + slots).clamp(max=batch.tokens.shape[1] - 1), slots < sizes[:, None]
 
 
 def _written_whole(model: Transformer, batch: Batch) -> Tensor:
-    """(B, T - 1) tokens, each predicted from the text written so far, all of which sees all of it; no cache helps."""
+    """Return (B, T - 1) tokens, each predicted from the text written so far, all of which sees all of it.
+
+    No cache helps.
+    """
     here = batch.tokens.device
     batch = batch.to(model.device)
     first = int(response_start(batch)[0])
@@ -95,7 +98,7 @@ PARAMETERS_ON_A_GPU = 5_000_000
 
 
 def at_once(writer: Writer, problems: Problems, model: Transformer) -> int:
-    """Number of problems in one evaluation batch of a model, by its device and size."""
+    """Return number of problems in one evaluation batch of a model, by its device and size."""
     tokens = TOKENS_AT_ONCE
     if model.device.type != "cpu":
         size = sum(each.numel() for each in model.parameters())
@@ -117,7 +120,7 @@ class Reading(NamedTuple):
     """All that was read, with room for the longest response; None of a model that has no cache."""
 
     def select(self, rows: Tensor) -> "Reading":
-        """The examples at which ``rows`` (B,) is True."""
+        """Return the examples at which ``rows`` (B,) is True."""
         verified = Verified(*(part[rows] for part in self.verified))
         return Reading(verified, self.start[rows], None if self.cache is None else self.cache.select(rows))
 
@@ -153,18 +156,18 @@ def read(model: Transformer, writer: Writer, problems: Problems) -> Reading:
 
 
 def most_likely(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
-    """Greedy decoding."""
+    """Return greedy decoding."""
     return logits.argmax(dim=-1)
 
 
 def sampled(generator: torch.Generator) -> Choose:
-    """Sampling at temperature 1, from the whole vocabulary."""
+    """Return sampling at temperature 1, from the whole vocabulary."""
     return lambda logits, rows, slots: logits.float().softmax(dim=-1).multinomial(1, generator=generator)[:, 0]
 
 
 @torch.no_grad()
 def write(model: Transformer, writer: Writer, problems: Problems, choose: Choose = most_likely) -> Tensor:
-    """Responses with a key-value cache: (B, R) token ids, padded after the end token.
+    """Return responses with a key-value cache: (B, R) token ids, padded after the end token.
 
     ``choose`` takes logits (N, V), the examples (N,) they belong to and the response slots (N,) they are for, and
     gives the tokens (N,).
@@ -211,8 +214,9 @@ def _read_prefix(model: Transformer, cache: Cache, tokens: Tensor, ids: Tensor, 
 
 @torch.no_grad()
 def go_on(model: Transformer, writer: Writer, problems: Problems, reading: Reading) -> Tensor:
-    """Write the same text as `write`, from the token at which the ``reading`` of these problems diverges: (B, R) token
-    ids.
+    """Write the same text as `write`, from the token at which the ``reading`` of these problems diverges.
+
+    Returns (B, R) token ids.
 
     The first token of the model's own is known, and all before it is in the cache, which is overwritten.
     """

@@ -17,7 +17,7 @@ Sides = dict[str, Tensor]
 
 
 def longest_problems(data: TaskData, wanted: int, seed: int) -> Problems:
-    """Training problems whose operands have the trained length, the single digit of N x 1 aside."""
+    """Return training problems whose operands have the trained length, the single digit of N x 1 aside."""
     task, stream = data.spec.data.task, generator("calibration", seed)
     found: list[Problems] = []
     while sum(len(part.lengths) for part in found) < wanted:
@@ -31,7 +31,7 @@ def longest_problems(data: TaskData, wanted: int, seed: int) -> Problems:
 
 
 def of_response(rows: int) -> Callable[[Batch, Sides], Sides]:
-    """The self-attention of a decoder without encoder as the two sides that one beside an encoder has.
+    """Return the self-attention of a decoder without encoder as the two sides that one beside an encoder has.
 
     Response places are the last token of the prompt and those behind it, each of which predicts the next; ``rows`` of
     them are taken, all of which every response has to have. All prompts of a batch have one length. That last token is
@@ -61,7 +61,7 @@ def mean_attention(
     softmax: bool = True,
     sides: Callable[[Batch, Sides], Sides] = lambda batch, attention: attention,
 ) -> Sides:
-    """Attention of the last layer averaged over problems, in float64: "self" (H, M, M), "cross" (H, M, N).
+    """Return attention of the last layer averaged over problems, in float64: "self" (H, M, M), "cross" (H, M, N).
 
     What lies above the diagonal of "self" is -inf, scores and probabilities (``softmax``) alike: no softmax sees it.
     """

@@ -28,7 +28,7 @@ class Bases(NamedTuple):
 
 
 def bases(model: Transformer) -> Bases:
-    """Encoder and decoder basis of a model with an output head of its own."""
+    """Return encoder and decoder basis of a model with an output head of its own."""
     assert model.head is not None
     return Bases(model.embedding.weight.detach().cpu(), model.head.weight.detach().cpu())
 
@@ -53,7 +53,7 @@ def orthogonality(found: Bases, numbers: int) -> dict[str, float]:
 
 @torch.no_grad()
 def projections(model: Decoder, batch: Batch) -> dict[str, Tensor]:
-    """Dot products of the residual stream with both bases: "encoder" and "decoder", each (layers, 2, B, T, V).
+    """Return dot products of the residual stream with both bases: "encoder" and "decoder", each (layers, 2, B, T, V).
 
     The second axis is pre, post.
     """
@@ -62,7 +62,9 @@ def projections(model: Decoder, batch: Batch) -> dict[str, Tensor]:
 
 
 def probe(model: Decoder, data: TaskData, operands: list[str]) -> dict[str, np.ndarray]:
-    """Projections of one problem, its true response in context: Figures 4.12 to 4.14 for every position and layer.
+    """Return projections of one problem, its true response in context.
+
+    These are Figures 4.12 to 4.14 for every position and layer.
 
     ``tokens`` (T,) and ``vocabulary`` (V,) as text; ``encoder`` and ``decoder`` (layers, 2, T, V) float16.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def carry(columns: Tensor, base: int = 10) -> Tensor:
-    """Column sums (..., W), least significant first, to digits below ``base`` of the same shape.
+    """Return column sums (..., W), least significant first, to digits below ``base`` of the same shape.
 
     Raises OverflowError when the number needs more than W digits.
     """
@@ -36,19 +36,19 @@ def carry(columns: Tensor, base: int = 10) -> Tensor:
 
 
 def running_sums(numbers: Tensor, width: int) -> Tensor:
-    """Sums of the first 0, 1, ..., K numbers: (B, K, W) digits to (B, K + 1, width) digits."""
+    """Return sums of the first 0, 1, ..., K numbers: (B, K, W) digits to (B, K + 1, width) digits."""
     padded = torch.nn.functional.pad(numbers, (0, width - numbers.shape[-1], 1, 0))
     return carry(padded.cumsum(dim=-2))
 
 
 def partial_products(a: Tensor, b: Tensor, width: int) -> Tensor:
-    """``a`` times each digit of ``b``: (B, M) and (B, N) digits to (B, N, width) digits."""
+    """Return ``a`` times each digit of ``b``: (B, M) and (B, N) digits to (B, N, width) digits."""
     columns = b[:, :, None] * a[:, None, :]
     return carry(torch.nn.functional.pad(columns, (0, width - columns.shape[-1])))
 
 
 def shifted_sums(rows: Tensor, width: int) -> Tensor:
-    """Running sums of row i times 10**i: (B, N, W) digits to (B, N, width) digits."""
+    """Return running sums of row i times 10**i: (B, N, W) digits to (B, N, width) digits."""
     batch, n, w = rows.shape
     columns = rows.new_zeros(batch, n, width)
     for i in range(n):  # over digit places of the second factor
@@ -57,7 +57,7 @@ def shifted_sums(rows: Tensor, width: int) -> Tensor:
 
 
 def significant(numbers: Tensor) -> Tensor:
-    """Digits needed to write each number without leading zeros: (..., W) to (...); zero needs one.
+    """Return digits needed to write each number without leading zeros: (..., W) to (...); zero needs one.
 
     >>> significant(torch.tensor([[0, 0, 0], [0, 2, 0]])).tolist()
     [1, 2]
@@ -67,17 +67,17 @@ def significant(numbers: Tensor) -> Tensor:
 
 
 def from_strings(numbers: list[str], width: int) -> Tensor:
-    """(K, width) digits of strings, most significant digit first; letters a to f are digits too."""
+    """Return (K, width) digits of strings, most significant digit first; letters a to f are digits too."""
     return torch.tensor([[int(c, 16) for c in reversed(text)] + [0] * (width - len(text)) for text in numbers])
 
 
 def from_numbers(numbers: Tensor, width: int, base: int = 10) -> Tensor:
-    """Digits (..., width) of int64 numbers (...)."""
+    """Return digits (..., width) of int64 numbers (...)."""
     return numbers[..., None].div(base ** torch.arange(width), rounding_mode="floor") % base
 
 
 def sample(lengths: Tensor, width: int, generator: Generator, base: int = 10) -> Tensor:
-    """Random numbers with exactly the given lengths: (...) to (..., width) digits, 0 beyond the length.
+    """Return random numbers with exactly the given lengths: (...) to (..., width) digits, 0 beyond the length.
 
     In base 10 the first digit is 1-9, the others 0-9; a one-digit number is 0-9 (Section 4.2 of "Arithmetic
     Transformers Can Length-Generalize in Both Operand Length and Count": from [1000:9999] for length 4; zero is a

@@ -28,16 +28,16 @@ class Problems(NamedTuple):
     """(B,) sub-task of each problem, if the task has any."""
 
     def select(self, index: Tensor) -> Problems:
-        """The problems at the given positions, in that order."""
+        """Return the problems at the given positions, in that order."""
         return Problems(self.operands[index], self.lengths[index], None if self.kinds is None else self.kinds[index])
 
     def packed(self) -> Problems:
-        """The same in bytes, lengths in two: 10 million problems of ten ten-digit operands take 1.2 GB."""
+        """Return the same in bytes, lengths in two: 10 million problems of ten ten-digit operands take 1.2 GB."""
         kinds = None if self.kinds is None else self.kinds.to(torch.uint8)
         return Problems(self.operands.to(torch.uint8), self.lengths.to(torch.int16), kinds)
 
     def parts(self, size: int = 0) -> Iterator[Problems]:
-        """The problems in their order, ``size`` (0: `AT_ONCE`) at a time."""
+        """Yield the problems in their order, ``size`` (0: `AT_ONCE`) at a time."""
         for index in torch.split(torch.arange(len(self.lengths)), size or AT_ONCE):
             yield self.select(index)
 
@@ -47,8 +47,9 @@ class OperandError(ValueError):
 
 
 def whole(name: str, value: object, most: int = 2**31, least: int = 1) -> int:
-    """A number of digits, operands or examples that a script gives; raises `OperandError` unless it is ``least`` to
-    ``most``.
+    """Return a number of digits, operands or examples that a script gives.
+
+    Raises `OperandError` unless it is ``least`` to ``most``.
 
     >>> whole("length", 3)
     3
@@ -63,7 +64,7 @@ def whole(name: str, value: object, most: int = 2**31, least: int = 1) -> int:
 
 
 def cells(lengths: Iterable[object], counts: Iterable[object]) -> list[tuple[int, int]]:
-    """Pairs of a length and a count, lengths outermost; raises `OperandError` for one that no problem has."""
+    """Return pairs of a length and a count, lengths outermost; raises `OperandError` for one that no problem has."""
     rows, columns = (_each(name, given) for name, given in (("length", lengths), ("count", counts)))
     return [(length, count) for length in rows for count in columns]
 
@@ -77,7 +78,7 @@ def _each(name: str, values: Iterable[object]) -> list[int]:
 
 
 def operand_texts(operands: Iterable[object]) -> list[str]:
-    """Operands of a script as text: strings, and everything that is a whole number, such as a tensor of one.
+    """Return operands of a script as text: strings, and everything that is a whole number, such as a tensor of one.
 
     Raises `OperandError` for anything else, and for a string in place of a list.
 
@@ -101,7 +102,7 @@ def operand_texts(operands: Iterable[object]) -> list[str]:
 
 
 def problem_texts(problems: Iterable[Iterable[object]]) -> list[list[str]]:
-    """The `operand_texts` of each of several problems; raises `OperandError`, also for one that stands alone.
+    """Return the `operand_texts` of each of several problems; raises `OperandError`, also for one that stands alone.
 
     >>> problem_texts([[57, "48"], ["9", 1]])
     [['57', '48'], ['9', '1']]

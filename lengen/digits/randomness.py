@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def generator(purpose: str, *numbers: int) -> Generator:
-    """A CPU generator for one purpose and its numbers (seed, step, cell ...); equal arguments, equal stream."""
+    """Return a CPU generator for one purpose and its numbers (seed, step, cell ...); equal arguments, equal stream."""
     text = ":".join([purpose, *map(str, numbers)])
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
     return torch.Generator().manual_seed(seed)
 
 
 def mix(values: Tensor) -> Tensor:
-    """A one-to-one scrambling of 64-bit integers (the finaliser of SplitMix64, Steele et al. 2014)."""
+    """Return a one-to-one scrambling of 64-bit integers (the finaliser of SplitMix64, Steele et al. 2014)."""
     values = values + -7046029254386353131
     values = (values ^ _shifted(values, 30)) * -4658895280553007687
     values = (values ^ _shifted(values, 27)) * -7723592293110705685

@@ -36,7 +36,7 @@ def _(setting: settings.ALiBi, model: ModelSpec, sizes: tuple[int, ...]) -> ALiB
 
 
 def alibi_slopes(heads: int) -> list[float]:
-    """Slopes of Press et al. 2022, one per head.
+    """Return slopes of Press et al. 2022, one per head.
 
     >>> alibi_slopes(8)[:3]
     [0.5, 0.25, 0.125]

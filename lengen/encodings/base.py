@@ -19,7 +19,7 @@ class Encoding(nn.Module):
     """
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Moves and casts all tensors, as `torch.nn.Module` does, but rounds no constant below float32."""
+        """Move and cast all tensors, as `torch.nn.Module` does, but round no constant below float32."""
         exact = dict(self.named_buffers(recurse=False))
         apply: Callable[..., object] = super()._apply
         apply(fn, recurse)
@@ -30,19 +30,19 @@ class Encoding(nn.Module):
         return self
 
     def embed(self, ids: Tensor) -> Tensor | None:
-        """(B or 1, T, width) added to the token embedding, or None."""
+        """Return (B or 1, T, width) added to the token embedding, or None."""
         return None
 
     def rotate(self, vectors: Tensor, ids: Tensor) -> Tensor:
-        """Queries or keys (B, H, T, D), rotated by their position ids."""
+        """Return queries or keys (B, H, T, D), rotated by their position ids."""
         return vectors
 
     def bias(self, query_ids: Tensor, key_ids: Tensor) -> Tensor | None:
-        """(B or 1, H, Q, K) added to the attention scores of every layer, or None."""
+        """Return (B or 1, H, Q, K) added to the attention scores of every layer, or None."""
         return None
 
     def relate(self, query: Tensor, query_ids: Tensor, key_ids: Tensor) -> Tensor | None:
-        """(B, H, Q, K) added to the products of queries (B, H, Q, D) and keys, before they are scaled, or None."""
+        """Return (B, H, Q, K) added to products of queries (B, H, Q, D) and keys, before they are scaled, or None."""
         return None
 
 

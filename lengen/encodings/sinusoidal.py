@@ -32,12 +32,12 @@ def _(setting: settings.Sinusoidal, model: ModelSpec, sizes: tuple[int, ...]) ->
 
 
 def sinusoids(numbers: Tensor, width: int) -> Tensor:
-    """(..., width) sinusoids of integers (...), as `Sinusoidal` adds them for positions."""
+    """Return (..., width) sinusoids of integers (...), as `Sinusoidal` adds them for positions."""
     return _waves(numbers[..., None] * wave_rates(width).to(numbers.device), width)
 
 
 def wave_rates(width: int) -> Tensor:
-    """Angle per position of each pair of a sine and a cosine."""
+    """Return angle per position of each pair of a sine and a cosine."""
     exact = torch.promote_types(torch.get_default_dtype(), torch.float32)  # the default is bfloat16 under bf16-true
     return torch.exp(-math.log(10000.0) * torch.arange(0, width, 2, dtype=exact) / width)
 

@@ -69,5 +69,5 @@ class AlignedFormat(Written):
 
     @staticmethod
     def _beside(place: int, order: int) -> Callable[[int], tuple[int, int]]:
-        """The place of a pair of digits, whichever digits they are."""
+        """Return the place of a pair of digits, whichever digits they are."""
         return lambda _: (place + 1, order)

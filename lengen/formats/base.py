@@ -52,19 +52,21 @@ class Written(ABC):
 
     @abstractmethod
     def layout(self, shape: tuple[int, ...]) -> Layout:
-        """The layout of one shape of problem."""
+        """Return the layout of one shape of problem."""
 
     def longest(self, length: int, count: int) -> list[tuple[int, ...]]:
-        """Shapes among which are the longest query and the longest response of problems of such operands."""
+        """Return shapes among which are the longest query and the longest response of problems of such operands."""
         if self.exact:
             return [(kind, *(length,) * count) for kind in range(max(1, self.kinds))]
         return self.task.longest_shapes(length, count)
 
     @abstractmethod
     def tokens(self, length: int, count: int) -> tuple[float, float]:
-        """Tokens of prompt and response of a test problem, special ones and leading zeros included; of sub-tasks the
-        mean. The same as counting the slots of a layout, which takes longer, but for operands that drop leading zeros:
-        they have ``length`` digits here, as most have, and room for more in a layout."""
+        """Return tokens of prompt and response of a test problem, special ones and leading zeros included.
+
+        Of sub-tasks the mean. The same as counting the slots of a layout, which takes longer, but for operands that
+        drop leading zeros: they have ``length`` digits here, as most have, and room for more in a layout.
+        """
 
 
 class Format(Axis):
@@ -99,7 +101,7 @@ class Format(Axis):
         return False
 
     def build(self, task: Task) -> Written:
-        """The format of a task."""
+        """Return the format of a task."""
         raise NotImplementedError
 
     def check(self, task: Task) -> None:

@@ -21,7 +21,7 @@ EXTENDED = 0x100
 
 
 def index_hints(number: int) -> tuple[str, ...]:
-    """The first ``number`` marks: none of them is a digit of a base up to 16, an operator or a separator.
+    """Return the first ``number`` marks: none of them is a digit of a base up to 16, an operator or a separator.
 
     >>> "".join(index_hints(28))
     'ABCDEFGHIJKLMNOPQRSTUVWXYZĀā'

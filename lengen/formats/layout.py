@@ -72,12 +72,14 @@ class Layout:
                 self.hints.append(hint)
 
     def respond(self) -> None:
-        """The response begins at the next slot."""
+        """Begin the response at the next slot."""
         self.response = len(self.symbols)
 
     def split(self, handed_over: bool = False) -> tuple["Layout", "Layout"]:
-        """Split into the input of an encoder and the text of a decoder, which begins with a ``$`` of its own;
-        ``handed_over``: after the last slot of the query, which the encoder then does not read."""
+        """Split into the input of an encoder and the text of a decoder, which begins with a ``$`` of its own.
+
+        ``handed_over``: after the last slot of the query, which the encoder then does not read.
+        """
         cut, read = self.response, self.response - handed_over
         query = Layout(
             self.levels,
@@ -100,11 +102,13 @@ class Layout:
 
 
 def at(order: int, *, whole: bool = False) -> Callable[[int], tuple[int, int]]:
-    """Coordinates of the digits of the ``order``-th number: their place in it, or one for the ``whole``, and its
-    order."""
+    """Return coordinates of the digits of the ``order``-th number.
+
+    These are their place in it, or one for the ``whole``, and its order.
+    """
     return lambda place: (0 if whole else place, order)
 
 
 def places(length: int, *, reverse: bool) -> Iterable[int]:
-    """Places of a number of ``length`` digits in writing order: plain is most significant first."""
+    """Return places of a number of ``length`` digits in writing order: plain is most significant first."""
     return range(length) if reverse else range(length - 1, -1, -1)

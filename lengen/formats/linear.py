@@ -244,7 +244,10 @@ class LinearFormat(Written):
         return prompt, response
 
     def _operands(self, extent: Extent, padded: bool) -> list[int]:
-        """Digits that are written of each operand, ``padded`` to the longest answer or not; sequences as they are."""
+        """Return digits that are written of each operand, ``padded`` to the longest answer or not.
+
+        Sequences as they are.
+        """
         if padded and Row.SEQUENCE not in self.task.ROWS.operands:
             return [self._wide(extent.answer)] * len(extent.operands)
         return [
@@ -253,9 +256,9 @@ class LinearFormat(Written):
         ]
 
     def _wide(self, size: int) -> int:
-        """Digits that are written of a number of ``size`` digits."""
+        """Return digits that are written of a number of ``size`` digits."""
         return self.options.width or max(size, self.options.pad_to)
 
     def _order(self, size: int, reverse: bool) -> Iterable[int]:
-        """Places in writing order: numbers most significant digit first unless reversed, sequences as they are."""
+        """Return places as written: numbers most significant digit first unless reversed, sequences as they are."""
         return places(size, reverse=reverse or not self.task.ROWS.numbers)

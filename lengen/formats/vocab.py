@@ -40,11 +40,11 @@ class Vocab:
         return len(self._characters)
 
     def id(self, character: str) -> int:
-        """Token id of a symbol, or of ``PAD``; KeyError for what is not in the vocabulary."""
+        """Return token id of a symbol, or of ``PAD``; KeyError for what is not in the vocabulary."""
         return self._ids[character]
 
     def encode(self, text: str) -> "Tensor":
-        """(T,) int64 token ids of a text; `ValueError` for what is not in the vocabulary."""
+        """Return (T,) int64 token ids of a text; `ValueError` for what is not in the vocabulary."""
         import torch  # who only asks what PAD is waits for nothing
 
         found = text.split() if self.separator else text
@@ -56,7 +56,10 @@ class Vocab:
         return torch.tensor([self._ids[symbol] for symbol in found], dtype=torch.int64)
 
     def decode(self, ids: "Iterable[int] | Tensor") -> str:
-        """The text of token ids; padding on the right leaves no trace, any other is ``␀``, among words ``PAD``."""
+        """Return the text of token ids.
+
+        Padding on the right leaves no trace, any other is ``␀``, among words ``PAD``.
+        """
         found = [int(i) for i in ids]
         while found and found[-1] == PAD:
             found.pop()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
-    """(B,) bool: the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity)."""
+    """Return (B,) bool: the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity)."""
     from lengen.data.reading import final_answer
 
     check_responses(written, reference)

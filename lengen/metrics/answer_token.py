@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def answer_token(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """(B,) bool: the token before the end of the reference is written in the same place (Figure 3).
+    """Return (B,) bool: the token before the end of the reference is written in the same place (Figure 3).
 
     >>> import torch
     >>> written, reference = torch.tensor([[3, 4, 4], [3, 1, 1]]), torch.tensor([[4, 4, 1], [3, 4, 1]])

@@ -56,12 +56,12 @@ class Counted(TorchMetric):
         return (self.counted / self.per).float()
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Figure and axis with the value, or with several values, as torchmetrics draws them."""
+        """Return figure and axis with the value, or with several values, as torchmetrics draws them."""
         return self._plot(val, ax)
 
 
 def whole(metric: Metric, count: float) -> int:
-    """A count as a whole number; raises `ValueError` for a part of one."""
+    """Return a count as a whole number; raises `ValueError` for a part of one."""
     if int(count) != count:
         raise ValueError(f"{metric.name}: counted {count}: expected whole numbers, so that sums are exact")
     return int(count)

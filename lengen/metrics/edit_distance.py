@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """(B,) int64 insertions, deletions and substitutions that turn each written response into its reference.
+    """Return (B,) int64 insertions, deletions and substitutions that turn each written response into its reference.
 
     Padding on the right does not count; inside a response it is a token that the model wrote. Exact, where torchmetrics
     1.9's own edit distance is a beam search of width 25 that is wrong for longer sequences.
@@ -28,7 +28,7 @@ def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
 
 
 def _rows(tokens: "Tensor") -> list[list[int]]:
-    """Token ids of each row without the padding on its right."""
+    """Return token ids of each row without the padding on its right."""
     rows = tokens.tolist()
     for row in rows:
         while row and row[-1] == PAD:

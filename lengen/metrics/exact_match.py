@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """(B,) bool: the response equals the reference token by token, end included.
+    """Return (B,) bool: the response equals the reference token by token, end included.
 
     >>> import torch
     >>> exact_match(torch.tensor([[3, 4, 1], [3, 1, 0]]), torch.tensor([[3, 4, 1], [3, 4, 1]])).tolist()
@@ -26,7 +26,7 @@ def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
 
 
 def widen(tokens: "Tensor", size: int) -> "Tensor":
-    """(B, size) the (B, R) token ids, R at most ``size``, with padding on the right."""
+    """Return (B, size) the (B, R) token ids, R at most ``size``, with padding on the right."""
     wide = tokens.new_full((len(tokens), size), PAD)
     wide[:, : tokens.shape[1]] = tokens
     return wide

@@ -64,26 +64,27 @@ Family = Callable[[str], Measure]
 
 
 def exact_at_longest(grid: Grid, span: Trained) -> float:
-    """Exact match at the longest trained length, over all trained counts; NaN if that was not tested."""
+    """Return exact match at the longest trained length, over all trained counts; NaN if that was not tested."""
     cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
     return grid.total(cells, MODE).rate(EXACT_MATCH.numerator) if cells else math.nan
 
 
 def stored(run: Run, name: str) -> "np.ndarray":
-    """An array of a run by its name; `Missing` if there is none."""
+    """Return an array of a run by its name; `Missing` if there is none."""
     if name not in run.arrays:
         raise Missing(f"{short(run.experiment)} holds no array {name}")
     return run.arrays[name]
 
 
 def short(experiment: str) -> str:
-    """``figure/variant`` of ``paper/figure/variant``."""
+    """Return ``figure/variant`` of ``paper/figure/variant``."""
     return experiment.split("/", 1)[-1]
 
 
 def shares(run: Run) -> tuple[float, float]:
     """Return exact match in and outside the trained range over all problems of the tested cells; nan if none is
-    tested."""
+    tested.
+    """
     span, cells = run.trained, list(run.grid.scores)
     within = [cell for cell in cells if span.has(cell)]
     beyond = [cell for cell in cells if not span.has(cell)]
@@ -93,7 +94,8 @@ def shares(run: Run) -> tuple[float, float]:
 
 def edge(run: Run) -> Counts:
     """Return the counts on the hardest trained cells: at the longest trained length or, of a training on several
-    operands, at the most of them, whichever is lower; empty if no such cell was tested."""
+    operands, at the most of them, whichever is lower; empty if no such cell was tested.
+    """
     span, cells = run.trained, list(run.grid.scores)
     if span.second == 1 and any(cell[1:] == (1,) for cell in cells):
         cells = [cell for cell in cells if cell[1] == 1]  # the second axis is of kinds of problems, 1 the trained one

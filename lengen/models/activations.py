@@ -11,22 +11,25 @@ from torch.nn import functional
 
 
 def gelu_tanh(x: Tensor) -> Tensor:
-    """GELU in its tanh approximation, as T5's gated variant uses it."""
+    """Return GELU in its tanh approximation, as T5's gated variant uses it."""
     return gelu_by_sigmoid(x) if torch.compiler.is_compiling() else functional.gelu(x, approximate="tanh")
 
 
 def gelu_by_sigmoid(x: Tensor) -> Tensor:
-    """x (1 + tanh u) / 2 = x sigmoid(2 u): one exponential; the tanh of compiled code takes five times as long."""
+    """Return x (1 + tanh u) / 2 = x sigmoid(2 u): one exponential.
+
+    The tanh of compiled code takes five times as long.
+    """
     return x * torch.sigmoid(2 * (2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))
 
 
 def relu(x: Tensor) -> Tensor:
-    """max(x, 0), with derivative 0 at 0."""
+    """Return max(x, 0), with derivative 0 at 0."""
     return relu_by_sign(x) if torch.compiler.is_compiling() else functional.relu(x)
 
 
 def relu_by_sign(x: Tensor) -> Tensor:
-    """x times 1 where x > 0: its gradient needs no mask of bools, which compiled code writes byte by byte."""
+    """Return x times 1 where x > 0: its gradient needs no mask of bools, which compiled code writes byte by byte."""
     return x * torch.sign(x.detach()).clamp(min=0)
 
 

@@ -15,18 +15,18 @@ faster from some 150 on."""
 
 
 def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
-    """(size, size) bool, True if a query may see a key: at or before its own place."""
+    """Return (size, size) bool, True if a query may see a key: at or before its own place."""
     return torch.ones(size, size, dtype=torch.bool, device=device).tril()
 
 
 def attention_scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None) -> Tensor:
-    """Scores before the softmax (B, H, Q, K), float32; arguments as in `attention_weights`."""
+    """Return scores before the softmax (B, H, Q, K), float32; arguments as in `attention_weights`."""
     scores = torch.einsum("bhqd,bhkd->bhqk", query, key).float() * scale
     return scores if bias is None else scores + bias
 
 
 def attention_weights(query: Tensor, key: Tensor, scale: float, bias: Tensor | None, mask: Tensor) -> Tensor:
-    """Softmax weights (B, H, Q, K), computed in float32; each row sums to one over the keys that ``mask`` opens.
+    """Return softmax weights (B, H, Q, K), computed in float32; each row sums to one over the keys that ``mask`` opens.
 
     Args:
         query: (B, H, Q, D).
@@ -48,7 +48,7 @@ def attend(
     mask: Tensor | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Attention output (B, H, Q, D) through the fused kernel; ``mask`` None means causal with Q = K.
+    """Return attention output (B, H, Q, D) through the fused kernel; ``mask`` None means causal with Q = K.
 
     ``dropout`` is the share of the softmax weights that is dropped.
     """
@@ -69,5 +69,5 @@ def attend(
 
 
 def closed_rows(bias: Tensor, mask: Tensor) -> Tensor:
-    """(..., Q, 1) bool: rows in which a bias and a mask together leave no key open."""
+    """Return (..., Q, 1) bool: rows in which a bias and a mask together leave no key open."""
     return (bias.isneginf() | ~mask).all(dim=-1, keepdim=True)

@@ -39,7 +39,9 @@ def calibrate_bias(
     *,
     line: Line = "mean",
 ) -> Tensor:
-    """Bias (heads, M, N) that opens the lines standing out in ``attention``, continued, and closes all else with -inf.
+    """Return bias (heads, M, N) that opens the lines standing out in ``attention`` and closes all else with -inf.
+
+    The lines are continued.
 
     Heads and directions are judged apart: a line is open when its value d_l exceeds mu + sigma * sd over the lines of
     the input, each counted once whatever its length; its bias is d_l - d_max (Section 5, steps 2.1 to 2.4). Where lines
@@ -81,7 +83,9 @@ def calibrate_bias(
 
 
 def line_values(attention: Tensor, slope: int, line: Line = "mean") -> tuple[Tensor, Tensor]:
-    """On the CPU: ids (L,) of the lines of one slope, rising, and their float64 values (heads, L) (step 2.1; Figure 3).
+    """Return, on the CPU, ids (L,) of the lines of one slope, rising, and their float64 values (heads, L).
+
+    This is step 2.1 (Figure 3).
 
     The id is the column at which the line crosses row 0, negative or beyond the matrix for lines that begin further
     down. The value is -inf where a line has no finite element. ``attention`` and errors as in `calibrate_bias`.
@@ -102,7 +106,9 @@ def line_values(attention: Tensor, slope: int, line: Line = "mean") -> tuple[Ten
 
 
 def drop_off(values: Tensor, sigma: float = 2.0) -> Tensor:
-    """d_l - d_max where a line of `line_values` exceeds mu + sigma * sd of its row, -inf elsewhere: (heads, L) to same.
+    """Return d_l - d_max where a line of `line_values` exceeds mu + sigma * sd of its row, -inf elsewhere.
+
+    From (heads, L) to same.
 
     Lines of value -inf do not exist: they count neither in the mean nor in the population standard deviation.
     """
@@ -119,7 +125,7 @@ def drop_off(values: Tensor, sigma: float = 2.0) -> Tensor:
 
 
 def _line_ids(rows: int, columns: int, slope: int) -> Tensor:
-    """(rows, columns) id of the line through each element."""
+    """Return (rows, columns) id of the line through each element."""
     return torch.arange(columns) - slope * torch.arange(rows)[:, None]
 
 

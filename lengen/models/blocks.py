@@ -72,7 +72,10 @@ class Context(NamedTuple):
 
 
 def biased(context: Context, fixed: Tensor, mask: Tensor) -> Context:
-    """A fixed bias added to a context. A row that it closes entirely reads nothing: no softmax over nothing (NaN)."""
+    """Return a fixed bias added to a context.
+
+    A row that it closes entirely reads nothing: no softmax over nothing (NaN).
+    """
     closed = closed_rows(fixed, mask)
     fixed = fixed.masked_fill(closed, 0.0)
     return context._replace(
@@ -115,7 +118,7 @@ class Attention(Rounds):
         return query if factor is None else (query * factor).to(query.dtype)
 
     def memory(self, x: Tensor, encoding: Encoding, ids: Tensor) -> LayerCache:
-        """Keys and values of tokens ``x`` (B, K, C) with these ids."""
+        """Return keys and values of tokens ``x`` (B, K, C) with these ids."""
         key, value = self.products(x, self.key, self.value)
         return self._memory(key, value, encoding, ids)
 
@@ -217,7 +220,10 @@ class Block(nn.Module):
         memory: LayerCache | None = None,
         record: Record | None = None,
     ) -> Tensor:
-        """The residual stream (B, T, C) after this block; arguments as in `lengen.models.stack.Stack.forward`."""
+        """Return the residual stream (B, T, C) after this block.
+
+        Arguments as in `lengen.models.stack.Stack.forward`.
+        """
         x = self._join(x, self.attention(self.before[0](x), context, cache, record=record), self.after[0])
         if self.cross is not None and crossing is not None:
             read = self.cross(self.before[1](x), crossing, memory=memory, record=record, name="cross")

@@ -50,7 +50,7 @@ class Cache:
 
     @classmethod
     def empty(cls, model: ModelSpec, layers: int, batch: Batch, capacity: int, like: Tensor) -> "Cache":
-        """Room for ``capacity`` tokens of each example of a batch in ``layers`` layers, of the kind of ``like``."""
+        """Return room for ``capacity`` tokens of each example in ``layers`` layers, of the kind of ``like``."""
         examples = len(batch.tokens)
         shape = (examples, model.heads, capacity, model.head_dim)
         ids = torch.zeros(len(batch.ids), examples, capacity, dtype=torch.long, device=like.device)
@@ -68,8 +68,10 @@ class Cache:
         return torch.arange(self.ids.shape[2], device=places.device) <= places[:, None, :, None]
 
     def part(self, rows: slice | Tensor, width: int | None = None) -> "Cache":
-        """The first ``width`` places of some examples; of a slice in the same memory: what is written there is written
-        here."""
+        """Return the first ``width`` places of some examples.
+
+        Of a slice in the same memory: what is written there is written here.
+        """
 
         def cut(layers: Iterable[LayerCache], width: int | None = None) -> list[LayerCache]:
             return [LayerCache(layer.keys[rows, :, :width], layer.values[rows, :, :width]) for layer in layers]
@@ -86,10 +88,10 @@ class Cache:
         )
 
     def select(self, rows: Tensor) -> "Cache":
-        """The examples at which ``rows`` (B,) is True."""
+        """Return the examples at which ``rows`` (B,) is True."""
         return self.part(rows.to(self.ids.device))
 
 
 def _examples(ids: Tensor, rows: slice | Tensor) -> Tensor:
-    """Ids (levels, B or 1, T) of some examples; those that all share stay shared."""
+    """Return ids (levels, B or 1, T) of some examples; those that all share stay shared."""
     return ids if ids.shape[1] == 1 else ids[:, rows]

@@ -45,7 +45,7 @@ class Decoder(Transformer):
         loops: Tensor | None = None,
         record: Record | None = None,
     ) -> Tensor:
-        """Logits (B, T, V) after each token, from (B, T) tokens and (levels, B or 1, T) ids.
+        """Return logits (B, T, V) after each token, from (B, T) tokens and (levels, B or 1, T) ids.
 
         ``prompt`` (B,) holds the tokens before each response, where attention depends on them; ``output`` is the
         number of the output head; ``loops`` (B,) how often the stack is applied, if that depends on the problem.
@@ -57,7 +57,7 @@ class Decoder(Transformer):
         return self._forward(tokens, ids, self._prompt(batch), batch.output, self._loops(batch), record=record)
 
     def residuals(self, batch: Batch) -> list[Residuals]:
-        """The residual stream (B, T, C) of every layer, of all tokens of the batch."""
+        """Return the residual stream (B, T, C) of every layer, of all tokens of the batch."""
         record = Record("residuals")
         self._stream(batch.tokens, batch.ids, self._prompt(batch), self._loops(batch), record)
         return record.residuals
@@ -92,7 +92,10 @@ class Decoder(Transformer):
         return context if self.lines is None else self._lined(context._replace(mask=visible), places, prompt)
 
     def _lined(self, context: Context, places: Tensor, prompt: Tensor | None) -> Context:
-        """With the bias along lines of tokens at ``places`` (B or 1, T), whose mask has as many keys as there are."""
+        """Return the context with the bias along lines of tokens at ``places`` (B or 1, T).
+
+        Its mask has as many keys as there are.
+        """
         assert self.lines is not None and prompt is not None and context.mask is not None
         return biased(context, self.lines(places, context.mask.shape[-1], prompt), context.mask)
 
@@ -105,5 +108,5 @@ class Decoder(Transformer):
         return context._replace(mask=context.mask & last_keys(places, context.mask.shape[-1], self.seen))
 
     def _prompt(self, batch: Batch) -> Tensor | None:
-        """(B,) tokens before each response, where attention depends on them."""
+        """Return (B,) tokens before each response, where attention depends on them."""
         return response_start(batch) if self.spec.reads_prompts else None

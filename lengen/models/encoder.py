@@ -32,7 +32,7 @@ class Encoder(Transformer):
         self._initialise()
 
     def forward(self, tokens: Tensor, ids: Tensor, loss: Tensor, record: Record | None = None) -> Tensor:
-        """Logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
+        """Return logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
         mask = ((tokens != PAD) | loss)[:, None, None]
         loops = self._loops(Batch(tokens, ids, loss))
         context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask, loops=loops)

@@ -43,7 +43,7 @@ class EncoderDecoder(Transformer):
         return self.bias
 
     def forward(self, tokens: Tensor, ids: Tensor, source: Source, record: Record | None = None) -> Tensor:
-        """Logits (B, T, V) after each token, from (B, T) tokens, (levels, B or 1, T) ids and the query."""
+        """Return logits (B, T, V) after each token, from (B, T) tokens, (levels, B or 1, T) ids and the query."""
         size = tokens.shape[1]
         memories, mask = self.memory(source, record)
         visible = causal_mask(size, tokens.device) if self.spec.causal else mask.new_ones(size, size)
@@ -58,7 +58,7 @@ class EncoderDecoder(Transformer):
         return self._forward(batch.tokens[:, :-1], batch.ids[:, :, :-1], _source(batch), record=record)
 
     def encode(self, source: Source, record: Record | None = None) -> tuple[Tensor, Tensor]:
-        """The encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
+        """Return the encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
         mask = (source.tokens != PAD)[:, None, None]
         context = Context(self.encoding, source.ids, source.ids, self.encoding.bias(source.ids, source.ids), mask)
         kept = None if record is None else record.of_encoder()
@@ -87,7 +87,7 @@ class EncoderDecoder(Transformer):
         return self._logits(self.blocks(embedded, context, cache.layers, crossing, cache.memory, ending=self.norm))
 
     def _contexts(self, own: Context, source_ids: Tensor, mask: Tensor, places: Tensor) -> tuple[Context, Context]:
-        """Contexts of self- and cross-attention of tokens at ``places`` (B or 1, T), fixed biases added."""
+        """Return contexts of self- and cross-attention of tokens at ``places`` (B or 1, T), fixed biases added."""
         crossing = Context(self.encoding, own.query_ids, source_ids, None, mask)
         if self.attention_bias is None or own.mask is None:
             return own, crossing

@@ -18,7 +18,7 @@ from lengen.settings.windows import window_cross, window_self
 
 
 def closed(window: np.ndarray) -> Tensor:
-    """0 if a bool window is open and -inf if it is closed."""
+    """Return 0 if a bool window is open and -inf if it is closed."""
     return torch.zeros(window.shape).masked_fill(torch.from_numpy(~window), float("-inf"))
 
 
@@ -48,7 +48,7 @@ class FixedBias(nn.Module):
         self.cross.copy_(cross)
 
     def check(self, rows: int, columns: int) -> None:
-        """Raises `OperandError` beyond the sizes it was built for: a bias is never cropped to a longer problem."""
+        """Raise `OperandError` beyond the sizes it was built for: a bias is never cropped to a longer problem."""
         _, held, held_columns = self.cross.shape
         if rows > held or columns > held_columns:
             raise OperandError(
@@ -57,7 +57,7 @@ class FixedBias(nn.Module):
             )
 
     def rows(self, places: Tensor, keys: int, columns: int) -> tuple[Tensor, Tensor]:
-        """Biases of queries at ``places`` (B or 1, T): (B or 1, H, T, keys) and (B or 1, H, T, columns).
+        """Return biases of queries at ``places`` (B or 1, T): (B or 1, H, T, keys) and (B or 1, H, T, columns).
 
         Keys beyond the held ones, spare places of a cache that no query sees, get 0.
         """
@@ -68,13 +68,15 @@ class FixedBias(nn.Module):
 
 
 def open_everywhere(heads: int, rows: int, columns: int) -> FixedBias:
-    """A bias of zeros, for responses of ``rows`` and sources of ``columns`` places; `FixedBias.set` or weights fill
-    it."""
+    """Return a bias of zeros, for responses of ``rows`` and sources of ``columns`` places.
+
+    `FixedBias.set` or weights fill it.
+    """
     return FixedBias(torch.zeros(heads, rows, rows), torch.zeros(heads, rows, columns))
 
 
 def windowed(heads: int, rows: int, columns: int, width: int, stride: int) -> FixedBias:
-    """The windowed bias of Appendix A.4, for responses of ``rows`` and sources of ``columns`` places."""
+    """Return the windowed bias of Appendix A.4, for responses of ``rows`` and sources of ``columns`` places."""
     own = closed(window_self(rows, width))
     cross = closed(window_cross(rows, columns, width, stride))
     return FixedBias(own.expand(heads, rows, rows).clone(), cross.expand(heads, rows, columns).clone())

@@ -20,7 +20,7 @@ def initialise(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
 
 
 def _t5(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
-    """T5's (Raffel et al. 2020, mesh-TensorFlow): queries carry the 1 / sqrt(D) that the scores then lack."""
+    """Draw as T5 does (Raffel et al. 2020, mesh-TensorFlow): queries carry 1 / sqrt(D) that the scores then lack."""
     for module in transformer.modules():
         if isinstance(module, Attention):
             inner = model.heads * model.head_dim
@@ -35,7 +35,7 @@ def _t5(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
 
 
 def _normal(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
-    """Every matrix N(0, 1 / fan_in)."""
+    """Draw every matrix N(0, 1 / fan_in)."""
     for module in transformer.modules():
         if isinstance(module, Block):
             _fan_in(module)
@@ -43,7 +43,7 @@ def _normal(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
 
 
 def _xavier(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
-    """Every matrix uniform with variance 2 / (fan_in + fan_out) (Glorot & Bengio 2010), embedding and heads too."""
+    """Draw every matrix uniformly with variance 2 / (fan_in + fan_out) (Glorot, Bengio 2010), embeddings, heads too."""
     for parameter in transformer.parameters():
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)
@@ -56,7 +56,7 @@ def _fan_in(module: nn.Module) -> None:
 
 
 def _unit_logits(model: ModelSpec, ends: Ends) -> None:
-    """Embeddings N(0, 1), output heads N(0, 1 / width)."""
+    """Draw embeddings N(0, 1), output heads N(0, 1 / width)."""
     embedding, outputs = ends
     nn.init.normal_(embedding.weight)
     for output in outputs:

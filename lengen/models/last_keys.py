@@ -23,7 +23,7 @@ ALL = 1 << 30
 
 
 def last_keys(places: Tensor, keys: int, seen: Tensor) -> Tensor:
-    """(B or 1, H, T, keys) bool: the keys 0, 1, ... that the queries at ``places`` (B or 1, T) see.
+    """Return (B or 1, H, T, keys) bool: the keys 0, 1, ... that the queries at ``places`` (B or 1, T) see.
 
     ``seen`` (H,) is how many of the last keys each head sees, the query's own included; `ALL` of them at most.
 

@@ -40,7 +40,10 @@ class LineLevels(nn.Module):
         self.register_buffer("table", torch.zeros(len(self.slopes), heads, columns - 2 * self.first + 1))
 
     def forward(self, rows: Tensor, columns: Tensor, ends: Tensor) -> Tensor:
-        """(B, H, T, K) bias of rows (B, T) and columns (B or 1, K); slopes up to 0 count columns from ``ends`` (B,)."""
+        """Return (B, H, T, K) bias of rows (B, T) and columns (B or 1, K).
+
+        Slopes up to 0 count columns from ``ends`` (B,).
+        """
         lines = self.table.shape[2] - 1
         found = None
         for levels, slope in zip(self.table, self.slopes, strict=True):
@@ -86,7 +89,9 @@ class LineBias(nn.Module):
         return picked
 
     def forward(self, places: Tensor, keys: int, prompt: Tensor) -> Tensor:
-        """(B, H, T, keys) bias of tokens at ``places`` (B or 1, T), of problems with ``prompt`` (B,) tokens of query.
+        """Return (B, H, T, keys) bias of tokens at ``places`` (B or 1, T).
+
+        Problems have ``prompt`` (B,) tokens of query.
 
         Keys behind a token's own place are for a mask to close.
         """
@@ -103,7 +108,7 @@ class LineBias(nn.Module):
 
 
 def windows(heads: int, width: int, lines: Sequence[tuple[int, int]]) -> LineBias:
-    """The bias of `lengen.settings.model.LineWindow`, equal in all heads; each line is a slope and an offset."""
+    """Return the bias of `lengen.settings.model.LineWindow`, equal in all heads; each line is a slope and an offset."""
     behind = range(2 * width + 1)
     slopes = tuple(dict.fromkeys(slope for slope, _ in lines))
     bias = LineBias(heads, len(behind), 1 + max(offset for _, offset in lines), slopes)

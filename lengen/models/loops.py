@@ -19,6 +19,6 @@ from lengen.settings.model import LoopsByLength
 
 
 def loops_of(rule: LoopsByLength, batch: Batch) -> Tensor:
-    """(B,) int64: how often the stack is applied to each example."""
+    """Return (B,) int64: how often the stack is applied to each example."""
     n = batch.loss.sum(dim=1) if rule.of == "response" else response_start(batch)
     return (-(-n // rule.tokens) + rule.more).clamp(1, rule.most)

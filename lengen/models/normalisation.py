@@ -15,7 +15,7 @@ from torch.nn.functional import rms_norm
 
 
 def plain_rms_norm(x: Tensor, scale: Tensor, eps: float) -> Tensor:
-    """x / sqrt(mean(x^2) + eps) * scale over the last axis of ``x`` (..., C), with ``scale`` (C,)."""
+    """Return x / sqrt(mean(x^2) + eps) * scale over the last axis of ``x`` (..., C), with ``scale`` (C,)."""
     return x * torch.rsqrt(x.square().mean(dim=-1, keepdim=True) + eps) * scale
 
 

@@ -42,7 +42,7 @@ def rounded_products(x: Tensor, layers: Sequence[nn.Linear], rounding: Rounding)
 
 
 def rounded(x: Tensor) -> Tensor:
-    """The nearest bfloat16 numbers, in the precision of ``x``; gradients are rounded likewise."""
+    """Return the nearest bfloat16 numbers, in the precision of ``x``; gradients are rounded likewise."""
     return x.bfloat16().to(x.dtype)
 
 

@@ -53,6 +53,6 @@ class Record:
         entries[-1][name] = value
 
     def of_encoder(self) -> "Record":
-        """A record of the same things, for the encoder."""
+        """Return a record of the same things, for the encoder."""
         self.encoder = Record(*self.asked)
         return self.encoder

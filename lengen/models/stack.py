@@ -27,15 +27,18 @@ class Stack(nn.ModuleList):
         self.repeats = (layers if model.shared else 1) * model.loops
 
     def applied(self) -> list[Block]:
-        """The blocks in the order they are applied; one loop of them where loops depend on a problem's length."""
+        """Return the blocks in the order they are applied.
+
+        One loop of them where loops depend on a problem's length.
+        """
         return [cast(Block, block) for block in self] * self.repeats
 
     def _looped(self, loops: Tensor | None) -> list[Block]:
-        """The blocks in the order they are applied to a batch, as often as its longest example needs."""
+        """Return the blocks in the order they are applied to a batch, as often as its longest example needs."""
         return self.applied() * (1 if loops is None else int(loops.max()))
 
     def _kept(self, new: Tensor, x: Tensor, layer: int, loops: Tensor | None) -> Tensor:
-        """The residual stream after the ``layer``-th block: examples whose loops are over keep what they had."""
+        """Return the residual stream after the ``layer``-th block: examples whose loops are over keep what they had."""
         if loops is None:
             return new
         return torch.where((layer // len(self.applied()) < loops)[:, None, None], new, x)
@@ -50,7 +53,7 @@ class Stack(nn.ModuleList):
         record: Record | None = None,
         ending: nn.Module | None = None,
     ) -> Tensor:
-        """The residual stream (B, T, C) after all blocks.
+        """Return the residual stream (B, T, C) after all blocks.
 
         Args:
             embedded: (B, T, C) embedded tokens.
@@ -95,7 +98,10 @@ class Stack(nn.ModuleList):
         caches[len(blocks)].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
 
     def _ended(self, x: Tensor, layer: int, ending: nn.Module | None) -> Tensor:
-        """The residual stream as the ``layer``-th of the applied blocks finds it: normalised where a loop has ended."""
+        """Return the residual stream as the ``layer``-th of the applied blocks finds it.
+
+        It is normalised where a loop has ended.
+        """
         size = len(self.applied()) // self.model.loops
         if ending is None or not layer or layer % size:
             return x
@@ -103,8 +109,9 @@ class Stack(nn.ModuleList):
         return out
 
     def _injected(self, x: Tensor, embedded: Tensor, context: Context, layer: int) -> Tensor:
-        """Return the input of the ``layer``-th of the applied blocks: the residual stream, and the additions of a
-        recurrent step.
+        """Return the input of the ``layer``-th of the applied blocks.
+
+        It is the residual stream, and the additions of a recurrent step.
 
         A step begins at every application of the first block. The embedded input is added to all steps but the first
         (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers");

@@ -28,7 +28,7 @@ class Temperature(nn.Module):
         self.slope = nn.Parameter(torch.full((heads,), start) if heads else torch.tensor(start))
 
     def forward(self, counted: Tensor) -> Tensor:
-        """(B or 1, T) numbers of tokens to factors (B or 1, 1 or heads, T, 1), for logits (B, H, T, K).
+        """Return (B or 1, T) numbers of tokens to factors (B or 1, 1 or heads, T, 1), for logits (B, H, T, K).
 
         Where a query sees one token only (n = 1) the factor has no effect, so b ln 1 = 0 does no harm.
         """

@@ -44,16 +44,18 @@ class Transformer(nn.Module, ABC):
 
     @abstractmethod
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
-        """Logits (B, T - 1, V) of every token of the batch but the first; the ``record`` keeps its intermediate
-        values."""
+        """Return logits (B, T - 1, V) of every token of the batch but the first.
+
+        The ``record`` keeps its intermediate values.
+        """
 
     @abstractmethod
     def cache(self, batch: Batch, capacity: int) -> Cache:
-        """An empty cache for sequences of up to ``capacity`` tokens, of the problems of ``batch``."""
+        """Return an empty cache for sequences of up to ``capacity`` tokens, of the problems of ``batch``."""
 
     @abstractmethod
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
-        """Logits (B, T, V) after new tokens, which are written into the cache at ``places``.
+        """Return logits (B, T, V) after new tokens, which are written into the cache at ``places``.
 
         A token sees every cached place up to its own, so a place beyond an example's length, or one left
         from a text that was since rewritten, is never seen.
@@ -65,11 +67,11 @@ class Transformer(nn.Module, ABC):
         """
 
     def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
-        """As `extend` if no logits of the new tokens are needed: only what later ones read of them is made."""
+        """Extend without logits of the new tokens: only what later ones read of them is made."""
         self.extend(cache, tokens, ids, places)
 
     def attention(self, batch: Batch, softmax: bool = True) -> list[dict[str, Tensor]]:
-        """Softmax weights of every layer, or with ``softmax`` False the scores before it.
+        """Return softmax weights of every layer, or with ``softmax`` False the scores before it.
 
         "self": (B, H, T - 1, T - 1), row t of the prediction of token t + 1; "cross": (B, H, T - 1, S).
         """
@@ -88,14 +90,14 @@ class Transformer(nn.Module, ABC):
         return auxiliary if self.head is None else [self.head, *auxiliary]
 
     def stack(self) -> list[Block]:
-        """The blocks in the order they are applied."""
+        """Return the blocks in the order they are applied."""
         return self.blocks.applied()
 
     def _initialise(self) -> None:
         initialise(self, self.spec, (self.embedding, self.outputs))
 
     def _forward(self, *arguments: object, record: Record | None) -> Tensor:
-        """`forward`; in training compiled if it was compiled, never while something is recorded."""
+        """Return `forward`; in training compiled if it was compiled, never while something is recorded."""
         plain = record is not None or not self.training
         logits: Tensor = self.forward(*arguments, record=record) if plain else self(*arguments)
         return logits
@@ -116,14 +118,16 @@ class Transformer(nn.Module, ABC):
         return logits
 
     def _counted(self, places: Tensor, prompt: Tensor | None) -> Tensor | None:
-        """Return the count that temperatures grow with, (B or 1, T): tokens up to each of ``places``, or those of a
-        ``prompt`` (B,)."""
+        """Return the count that temperatures grow with, (B or 1, T).
+
+        These are tokens up to each of ``places``, or those of a ``prompt`` (B,).
+        """
         if self.spec.tempered is None:
             return None
         return places + 1 if prompt is None else prompt[:, None].expand(-1, places.shape[1])
 
     def _loops(self, batch: Batch) -> Tensor | None:
-        """(B,) times the stack is applied to each example, if that is a function of its length."""
+        """Return (B,) times the stack is applied to each example, if that is a function of its length."""
         rule = self.spec.loops_by_length
         return None if rule is None else loops_of(rule, batch)
 

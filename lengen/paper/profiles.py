@@ -21,7 +21,7 @@ class ByProfile:
     smoke: Changes = field(default_factory=dict)
 
     def at(self, profile: str) -> Changes:
-        """The changes of one profile."""
+        """Return the changes of one profile."""
         if profile == "night" and self.night is None:
             return self.cpu
         changes: Changes = getattr(self, profile)
@@ -41,10 +41,10 @@ def laid(spec: Kind, profile: str, *layers: Layer) -> Kind:
 
 
 def at_profiles(bases: Mapping[str, Kind], *layers: Layer) -> dict[str, Kind]:
-    """The base of each profile with layers laid over it, the last on top; raises `SettingError`."""
+    """Return the base of each profile with layers laid over it, the last on top; raises `SettingError`."""
     return {profile: laid(base, profile, *layers) for profile, base in bases.items()}
 
 
 def of_width(width: int, heads: int, hidden: int) -> Changes:
-    """Fields of a model whose heads share its width, with ``hidden`` times as many feed-forward units."""
+    """Return fields of a model whose heads share its width, with ``hidden`` times as many feed-forward units."""
     return {"width": width, "heads": heads, "head_dim": width // heads, "ff_width": hidden * width}

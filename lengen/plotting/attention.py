@@ -39,7 +39,10 @@ class Row(NamedTuple):
 
 
 def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """A row a setting: the 3 heads with the most structure, of the first seed that learned and recorded attention."""
+    """Return a row a setting: the 3 heads with the most structure.
+
+    They are of the first seed that learned and recorded attention.
+    """
     rows = []
     for item, some in shown(picture, runs):
         record = next((run.attention for run in learned(some) if run.attention is not None), None)
@@ -105,8 +108,11 @@ def attention_map(axes: Axes, record: AttentionMap, layer: int, head: int, *, ti
 def token_map(
     axes: Axes, weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, title: str, inches: float = 1.5
 ) -> None:
-    """Draw attention weights (queries, keys), lighter if larger, with the query tokens downwards and the key tokens to
-    the right; only separators are labelled if ``inches`` are too few for all tokens."""
+    """Draw attention weights (queries, keys), lighter if larger.
+
+    Query tokens go downwards and key tokens to the right; only separators are labelled if ``inches`` are too few for
+    all tokens.
+    """
     axes.imshow(weights.astype(np.float32), cmap=COLOURS, norm=SCALE, interpolation="nearest", aspect="equal")
     longest = max(len(rows), len(columns))
     every = 72 * inches / longest >= LETTER

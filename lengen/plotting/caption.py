@@ -105,8 +105,10 @@ def _lacking(held: Held, drawn: str, compared: bool) -> list[str]:
 
 
 def _reached(held: Held, name: str, fewest: int) -> list[str]:
-    """Return `beyond` of every variant that learned its trained range, in words; of many variants of the three best
-    and the three worst."""
+    """Return `beyond` of every variant that learned its trained range, in words.
+
+    Of many variants of the three best and the three worst.
+    """
     share, means = MEASURES[name].share, {}
     for item, some in held:
         if most_have_learned(some) and (mean := beyond(learned(some), name, fewest)) == mean:

@@ -57,7 +57,7 @@ def curves(
     across: int = 3,
     ordered: bool = False,
 ) -> Figure:
-    """A line a variant over lengths.
+    """Return a line a variant over lengths.
 
     Args:
         panels: the axis whose values are panels; ``count``: the tested second axis, from ``fewest`` on.
@@ -142,7 +142,7 @@ def _looks(groups: Mapping[str, Sequence[Line]], ordered: bool) -> dict[str, Loo
 
 
 def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewest: int) -> dict[str, list[Line]]:
-    """Title of a panel -> its lines."""
+    """Return title of a panel -> its lines."""
     groups: dict[str, list[Line]] = {}
     if panels == "count":
         counts = sorted({cell[1] for _, some in drawn for run in some for cell in run.grid.scores if cell[1:]})
@@ -163,7 +163,7 @@ def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewe
 def _cells(
     titles: Sequence[str], measures: Sequence[str], beside: Sequence[str], across: int
 ) -> list[tuple[int, int, str, str, bool]]:
-    """Row, column, title, measure, and whether the panel shows published values."""
+    """Return row, column, title, measure, and whether the panel shows published values."""
     kinds = [(name, theirs) for name in measures for theirs in (False, True)[: 1 + (name in beside)]]
     if len(titles) == 1:
         return [(0, column, titles[0], *kind) for column, kind in enumerate(kinds)]
@@ -193,7 +193,7 @@ def _panel(
 
 
 def _line(axes: Axes, frame: pd.DataFrame, look: Look, alpha: float) -> None:
-    """The median as a line, every seed as a dot."""
+    """Draw the median as a line, every seed as a dot."""
     middle = medians(frame)
     sns.lineplot(
         x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, marker=look.marker, errorbar=None,
@@ -209,7 +209,7 @@ def _line(axes: Axes, frame: pd.DataFrame, look: Look, alpha: float) -> None:
 
 
 def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], told: Mapping[str, Look]) -> None:
-    """A panel of published values alone: hollow marks joined by a thin line."""
+    """Draw a panel of published values alone: hollow marks joined by a thin line."""
     for line, theirs in marks.items():
         points = sorted((value.lengths[1], value.value) for value in theirs)
         if points:

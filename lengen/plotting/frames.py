@@ -34,7 +34,7 @@ def scores(runs: Sequence[Run], mode: str = "teacher_forced", metric: str = "cor
 
 
 def hits(runs: Sequence[Run], name: str) -> pd.DataFrame:
-    """``length``, ``run``, ``total``, ``n``, ``value``: ones among the arrays ``hits.<name>.<length>``."""
+    """Return ``length``, ``run``, ``total``, ``n``, ``value``: ones among the arrays ``hits.<name>.<length>``."""
     rows = [
         (int(key.rpartition(".")[2]), number, int(values.sum()), values.size, float(values.sum()) / values.size)
         for number, run in enumerate(runs)
@@ -45,8 +45,10 @@ def hits(runs: Sequence[Run], name: str) -> pd.DataFrame:
 
 
 def metrics(runs: Sequence[Run], name: str, window: int = 1) -> pd.DataFrame:
-    """``step``, ``run``, ``value``: a metric recorded in training, if it is finite; medians of ``window`` rows
-    around each, fewer at the ends."""
+    """Return ``step``, ``run``, ``value``: a metric recorded in training, if it is finite.
+
+    Medians of ``window`` rows around each, fewer at the ends.
+    """
     frames = []
     for number, run in enumerate(runs):
         rows = [(step, number, value) for step, metric, value in run.metrics if metric == name and np.isfinite(value)]
@@ -56,8 +58,10 @@ def metrics(runs: Sequence[Run], name: str, window: int = 1) -> pd.DataFrame:
 
 
 def arrays(runs: Sequence[Run], name: str, lengths: Sequence[int]) -> list[float]:
-    """One mean per run over the examples of these lengths of the arrays ``<name>.<length>``; nan where none was
-    recorded."""
+    """Return one mean per run over the examples of these lengths of the arrays ``<name>.<length>``.
+
+    nan where none was recorded.
+    """
     means = []
     for run in runs:
         found = [run.arrays[f"{name}.{length}"] for length in lengths if f"{name}.{length}" in run.arrays]

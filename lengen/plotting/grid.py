@@ -51,7 +51,7 @@ def grid(
     modes: Sequence[str] = ("teacher_forced",),
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
-    """A heat map a variant: rows and columns are the axes of its table, without gaps; else one after the other.
+    """Return a heat map a variant: rows and columns are the axes of its table, without gaps; else one after the other.
 
     Args:
         titles: titles of maps by variant, where the labels of its axes do not tell it from the others.
@@ -85,7 +85,7 @@ def grid(
 
 
 def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[str], int, list[Map]]:
-    """Labels of rows, the number of columns, and the maps in order."""
+    """Return labels of rows, the number of columns, and the maps in order."""
     cells = [(item, some, mode) for mode in modes for item, some in shown(picture, runs) if _scored(some, mode)]
     several = len({mode for *_, mode in cells}) > 1
     keys = [(*labels(item, some).values(), *[MODES[mode]] * several) for item, some, mode in cells]
@@ -103,7 +103,7 @@ def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[st
 
 
 def _title(key: Sequence[str]) -> str:
-    """Labels of a map; on two lines if one is too narrow for them."""
+    """Return labels of a map; on two lines if one is too narrow for them."""
     said = ", ".join(filter(None, key))
     return said if len(said) < 30 or len(key) < 2 else f"{', '.join(key[:-1])},\n{key[-1]}"
 

@@ -56,7 +56,8 @@ def at_same_lengths(
     values: Sequence[Value], run: Run, measure: str = "exact", mode: str = "teacher_forced"
 ) -> list[Value]:
     """Return the values of one measure to draw beside a run: it was trained on the published range, and tested as far
-    as the value goes."""
+    as the value goes.
+    """
     span = run.trained
     tested = [max(axis) for axis in zip(*run.grid.scores, strict=True)] or [0]
     return [
@@ -67,8 +68,10 @@ def at_same_lengths(
 
 
 def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
-    """Draw one hollow mark at its length, with a dotted line over several; the ``number``-th at its place is larger and
-    stands around the others."""
+    """Draw one hollow mark at its length, with a dotted line over several.
+
+    The ``number``-th at its place is larger and stands around the others.
+    """
     first, last = value.lengths
     if first < last:
         axes.plot([first, last], [value.value] * 2, ":", color=look.colour, linewidth=0.9, zorder=3.5)

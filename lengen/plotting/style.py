@@ -31,7 +31,7 @@ DPI = 200
 
 @contextlib.contextmanager
 def style() -> Iterator[None]:
-    """The settings of every figure, from the library's defaults: files in a home folder change nothing."""
+    """Apply the settings of every figure, from the library's defaults: files in a home folder change nothing."""
     # setting a backend, even the default one, would load it
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith("backend")}
     with mpl.rc_context():
@@ -61,7 +61,10 @@ def style() -> Iterator[None]:
 
 
 def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png"), says: str = "") -> dict[str, bytes]:
-    """A figure as ``{"svg": ..., "png": ...}``, placed at `DPI`; call it within `style`. ``says``: the SVG's title."""
+    """Return a figure as ``{"svg": ..., "png": ...}``, placed at `DPI`; call it within `style`.
+
+    ``says``: the SVG's title.
+    """
     figure.set_dpi(DPI)
     engine = figure.get_layout_engine()
     if engine is not None:
@@ -73,12 +76,12 @@ def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png"), says: str = 
 
 
 def titled(svg: bytes, says: str) -> bytes:
-    """An SVG with this title, which readers of screens say instead of all its numbers."""
+    """Return an SVG with this title, which readers of screens say instead of all its numbers."""
     return re.sub(rb"(<svg [^>]*>\n)", lambda head: head[1] + f"<title>{escape(says)}</title>\n".encode(), svg, count=1)
 
 
 def said(svg: bytes) -> str:
-    """The title of an SVG; empty if it has none."""
+    """Return the title of an SVG; empty if it has none."""
     found = re.search(rb"<title>(.*?)</title>", svg, re.DOTALL)
     return unescape(found[1].decode()) if found else ""
 
@@ -106,7 +109,7 @@ FAMILY = b"'DejaVu Sans', Verdana, sans-serif"
 
 
 def compact(svg: bytes) -> bytes:
-    """An SVG without indentation, comments, and repeated text: half as large, drawn the same."""
+    """Return an SVG without indentation, comments, and repeated text: half as large, drawn the same."""
     text = re.sub(rb"<!-- .*? -->\n?", b"", svg, flags=re.DOTALL)
     text = re.sub(rb' transform="rotate\(-0 [-\d. e]+\)"', b"", text)
     text = text.replace(b"font-family: 'DejaVu Sans'; ", b"").replace(b"'DejaVu Sans'", FAMILY)
@@ -115,8 +118,11 @@ def compact(svg: bytes) -> bytes:
 
 
 def numbered(svg: bytes) -> bytes:
-    """Markers, clips and hatches numbered as they appear: their names are hashes of coordinates, to the last bit, which
-    differs between processors where the printed coordinates do not."""
+    """Return markers, clips and hatches numbered as they appear.
+
+    Their names are hashes of coordinates, to the last bit, which differs between processors where the printed
+    coordinates do not.
+    """
     numbers: dict[bytes, bytes] = {}
 
     def name(match: re.Match[bytes]) -> bytes:

@@ -23,8 +23,10 @@ MOST = 9
 
 
 def table(picture: Picture, runs: Runs, published: Published, *, measure: str = "exact", alone: str = "") -> Figure:
-    """A row a variant: the trained lengths together, or the longest if a value is published there, then every other
-    one; ours and, beside it, published values.
+    """Return a row a variant and a column a length: ours and, beside it, published values.
+
+    The first column is the trained lengths together, or the longest if a value is published there, then comes every
+    other one.
 
     Args:
         alone: a measure of which settings with a scratchpad have a row of their own.
@@ -85,7 +87,7 @@ def _theirs(run: Run, found: Sequence[Value]) -> pd.Series:
 
 
 def _columns(ours: Sequence[int], theirs: Sequence[int]) -> list[int]:
-    """All columns, or as many as a page has room for: published ones first, and the last."""
+    """Return all columns, or as many as a page has room for: published ones first, and the last."""
     every = sorted(ours)
     if len(every) <= MOST:
         return every

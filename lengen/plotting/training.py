@@ -93,8 +93,10 @@ def training(
 
 
 def _at_end(axes: Axes, theirs: Sequence[Value], told: Mapping[str, Look]) -> bool:
-    """Draw published values as hollow marks at the end of the training, in the colours of their lengths; True if any
-    was drawn."""
+    """Draw published values as hollow marks at the end of the training, in the colours of their lengths.
+
+    True if any was drawn.
+    """
     last = max((float(np.max(line.get_xdata())) for line in axes.lines), default=0.0)
     drawn = False
     for k, value in enumerate(theirs):

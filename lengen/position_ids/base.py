@@ -45,21 +45,27 @@ class PositionIds(Axis):
         """Raise `SettingError` if a format cannot be numbered so."""
 
     def coordinates(self, tokens: Tensor, digits: int) -> Tensor | None:
-        """Coordinates (levels, B, T) read off tokens (B, T) of a vocabulary that begins with so many digits; None
-        without `READS_TOKENS`."""
+        """Return coordinates (levels, B, T) read off tokens (B, T) of a vocabulary that begins with so many digits.
+
+        None without `READS_TOKENS`.
+        """
         return None
 
     def offsets(
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
-        """Return the offsets of ids, (any, B), for examples of ``sizes`` (B,) tokens with highest coordinates
-        ``highest`` (levels of the layout, B); random in training. ``keys`` (B,) identify problems, for ids that are
-        random in tests as well."""
+        """Return the offsets of ids, (any, B), for examples of ``sizes`` (B,) tokens; random in training.
+
+        Their highest coordinates are ``highest`` (levels of the layout, B). ``keys`` (B,) identify problems, for ids
+        that are random in tests as well.
+        """
         raise NotImplementedError
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
-        """Ids (levels, B or 1, T) of tokens with these coordinates (levels of the layout, B, T), at these places
-        (B or 1, T)."""
+        """Return ids (levels, B or 1, T) of tokens at ``places`` (B or 1, T).
+
+        Coordinates are (levels of the layout, B, T).
+        """
         raise NotImplementedError
 
 

@@ -36,8 +36,10 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
 
 
 class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
-    """0, 1, ..., period - 1, 0, 1, ...: cyclic position indexing (Section 4.1 of "From Interpolation to
-    Extrapolation")."""
+    """Cyclic position indexing: 0, 1, ..., period - 1, 0, 1, ...
+
+    Section 4.1 of "From Interpolation to Extrapolation".
+    """
 
     period: Id
     """After how many tokens ids begin again."""

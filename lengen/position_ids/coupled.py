@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 
 class Coupled(Part, PositionIds, tag="coupled", frozen=True):
-    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the format; 0
-    in a level without one."""
+    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the format.
+
+    0 in a level without one.
+    """
 
     FOLLOWS = True
     COUNTS_TOKENS = False
@@ -58,7 +60,7 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
 def random_offsets(
     highest: Tensor, largest: tuple[int, ...], generator: Generator | None, max_offset: int | None = None
 ) -> Tensor:
-    """1 in testing; in training uniform on [1, largest - highest coordinate], or up to 1 + ``max_offset``.
+    """Return 1 in testing; in training uniform on [1, largest - highest coordinate], or up to 1 + ``max_offset``.
 
     Raises `OperandError` if an id would exceed its level's maximum.
     """
@@ -79,7 +81,10 @@ def random_offsets(
 
 
 def moved(coordinates: Tensor, offsets: Tensor, largest: tuple[int, ...]) -> Tensor:
-    """Offset plus coordinate, never beyond the largest id: a model that does not end a number it writes keeps it."""
+    """Return offset plus coordinate, never beyond the largest id.
+
+    A model that does not end a number it writes keeps it.
+    """
     most = torch.tensor(largest, dtype=coordinates.dtype)[:, None, None]
     ids = coordinates + offsets[:, :, None].to(coordinates.dtype)
     return ids.clamp_(max=most).mul_(coordinates != UNUSED).long()

@@ -28,7 +28,7 @@ class Randomised(Part, PositionIds, tag="randomised", frozen=True):
     def offsets(
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
-        """(longest, B): the id of each place."""
+        """Return (longest, B): the id of each place."""
         from lengen.digits.randomness import mix
 
         refuse_longer("randomised", sizes, self.max_position)

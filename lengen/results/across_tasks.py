@@ -23,7 +23,7 @@ TRIMMED = 0.25
 
 
 def interquartile_mean(scores: ArrayLike) -> Any:
-    """Mean of the middle half of all runs of all tasks; leading axes before (tasks, seeds) stay.
+    """Return mean of the middle half of all runs of all tasks; leading axes before (tasks, seeds) stay.
 
     Of n runs the int(n / 4) lowest and as many highest are left out.
 
@@ -55,8 +55,10 @@ def probability_of_improvement(scores: ArrayLike, baseline: ArrayLike) -> Any:
 
 
 def resampled(scores: ArrayLike, generator: np.random.Generator, draws: int = DRAWS) -> Scores:
-    """(draws, tasks, seeds) tables in which the seeds of every task are drawn again with replacement, each task from
-    its own."""
+    """Return (draws, tasks, seeds) tables in which the seeds of every task are drawn again with replacement.
+
+    Each task draws from its own.
+    """
     table = _checked(scores)
     tasks, seeds = table.shape
     chosen = generator.integers(0, seeds, (draws, tasks, seeds))
@@ -69,7 +71,7 @@ def stratified_interval(
     generator: np.random.Generator,
     draws: int = DRAWS,
 ) -> Interval:
-    """The 95 % percentile interval of a ``statistic`` of one or more tables, seeds drawn again within each task.
+    """Return the 95 % percentile interval of a ``statistic`` of one or more tables, seeds drawn again within each task.
 
     The statistic takes tables with a leading axis of draws, as all of this file do. With three seeds a percentile
     interval is too narrow: it never leaves the values that were seen.

@@ -20,7 +20,7 @@ def usable(loss: float) -> bool:
 
 
 def diverged(what: str, checkpoint: Path | None) -> DivergedError:
-    """The error of a training that diverged: what was seen, what to change, where to go on from."""
+    """Return the error of a training that diverged: what was seen, what to change, where to go on from."""
     good = checkpoint is not None and checkpoint.exists()
     last = f"the last good checkpoint is {checkpoint}" if good else "there is no checkpoint yet"
     return DivergedError(f"training diverged: {what}; lower train.lr; {last}")

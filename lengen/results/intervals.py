@@ -15,7 +15,7 @@ class Interval(NamedTuple):
 
 
 def wilson(correct: float, n: float, z: float = Z95) -> Interval:
-    """Wilson score interval of a proportion (Wilson 1927), in closed form.
+    """Return Wilson score interval of a proportion (Wilson 1927), in closed form.
 
     Args:
         correct: successes, 0 to ``n``; as a mean over seeds they need not be whole.

@@ -30,21 +30,21 @@ class Machine(NamedTuple):
 
 
 def machine() -> Machine:
-    """The processor of this machine; no host name."""
+    """Return the processor of this machine; no host name."""
     text = CPUINFO.read_text() if CPUINFO.exists() else ""
     model, instruction_sets = read_cpuinfo(text)
     return Machine(model or platform.processor() or platform.machine() or "unknown", instruction_sets, cores())
 
 
 def cores() -> int:
-    """Processor cores of this machine."""
+    """Return processor cores of this machine."""
     return os.cpu_count() or 1
 
 
 def read_cpuinfo(text: str) -> tuple[str, tuple[str, ...]]:
-    """Model ("" if it is not named) and instruction sets in a ``/proc/cpuinfo``.
+    r"""Return model ("" if it is not named) and instruction sets in a ``/proc/cpuinfo``.
 
-    >>> read_cpuinfo("processor : 0\\nmodel name : AMD EPYC 7B13\\nflags : fpu fma avx2 sse\\n")
+    >>> read_cpuinfo("processor : 0\nmodel name : AMD EPYC 7B13\nflags : fpu fma avx2 sse\n")
     ('AMD EPYC 7B13', ('avx2', 'fma'))
     """
     model = re.search(r"^model name[ \t]*:[ \t]*(\S.*?)\s*$", text, re.MULTILINE)

@@ -37,11 +37,11 @@ class Counts(dict[str, float]):
     """
 
     def __add__(self, other: "Counts") -> "Counts":
-        """Sums of the counts that both have: a sum over some of the examples counts nothing."""
+        """Return sums of the counts that both have: a sum over some of the examples counts nothing."""
         return Counts({name: self[name] + other[name] for name in self if name in other})
 
     def rate(self, numerator: str, denominator: str = "n") -> float:
-        """One count per another; nan if either was not counted, or nothing was."""
+        """Return one count per another; nan if either was not counted, or nothing was."""
         scale = self.get(denominator, 0)
         return self.get(numerator, math.nan) / scale if scale else math.nan
 
@@ -61,12 +61,15 @@ class Grid(ShownGrid):
         modes[mode] = modes[mode] + counts if mode in modes else counts
 
     def total(self, cells: Iterable[tuple[int, ...]], mode: str) -> Counts:
-        """Counts summed over the given cells; cells without that mode are left out, without any there is no count."""
+        """Return counts summed over the given cells.
+
+        Cells without that mode are left out, without any there is no count.
+        """
         found = [self.scores[cell][mode] for cell in cells if mode in self.scores.get(cell, {})]
         return sum(found[1:], found[0]) if found else Counts()
 
     def to_csv(self) -> str:
-        """``length,count,mode,name,value``, sorted: one row per count; the second column of a curve is empty."""
+        """Return ``length,count,mode,name,value``, sorted: one row per count; the second column of a curve is empty."""
         return to_table(
             SCORE_COLUMNS,
             (
@@ -79,7 +82,7 @@ class Grid(ShownGrid):
 
     @classmethod
     def from_csv(cls, text: str) -> "Grid":
-        """The inverse of `to_csv`; raises `RecordError` with the line of the first bad row.
+        """Return the inverse of `to_csv`; raises `RecordError` with the line of the first bad row.
 
         A file without any cell is that of a grid.
         """
@@ -109,7 +112,7 @@ METRIC_COLUMNS = ("step", "name", "value")
 
 
 def to_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Comma-separated values with a header and line feeds."""
+    """Return comma-separated values with a header and line feeds."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
@@ -118,7 +121,7 @@ def to_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def metrics_from_csv(text: str, cut_short: bool = False) -> tuple[tuple[int, str, float], ...]:
-    """Rows of a metrics.csv; raises `RecordError` with the line of the first bad row.
+    """Return rows of a metrics.csv; raises `RecordError` with the line of the first bad row.
 
     Of a file that a killed run left, ``cut_short``, the rows before the first bad one are given instead.
     """
@@ -146,7 +149,7 @@ def _rows(text: str, columns: Sequence[str]) -> list[list[str]]:
 
 
 def read_count(text: str) -> float:
-    """A count from text: whole if it is written so; raises `ValueError` for nan and infinity."""
+    """Return a count from text: whole if it is written so; raises `ValueError` for nan and infinity."""
     if text.lstrip("-").isdecimal():
         return int(text)
     if not math.isfinite(value := float(text)):
@@ -155,7 +158,7 @@ def read_count(text: str) -> float:
 
 
 def in_steps(weights: "np.ndarray") -> "np.ndarray":
-    """Attention weights in steps of 1/255, uint8; nan is 0.
+    """Return attention weights in steps of 1/255, uint8; nan is 0.
 
     >>> import numpy as np
     >>> in_steps(np.array([0.0, 0.5, 1.0, np.nan])).tolist()
@@ -201,7 +204,7 @@ class AttentionMap:
         return drawn
 
     def _repr_html_(self) -> str:
-        """The first head, for notebooks."""
+        """Return the first head, for notebooks."""
         html: str = self.to_frame().to_html(float_format=lambda value: f"{value:.2f}")
         return html
 
@@ -220,7 +223,7 @@ class KeyCount(NamedTuple):
 
 
 def key_counts_to_csv(rows: Sequence[KeyCount]) -> str:
-    """``length,count,layer,head,steps,keys_sum``, one row per cell, layer and head."""
+    """Return ``length,count,layer,head,steps,keys_sum``, one row per cell, layer and head."""
     return to_table(KeyCount._fields, sorted(rows))
 
 
@@ -283,7 +286,7 @@ class Run:
         return not self.info["spec"]["train"]["steps"]
 
     def scalar(self, name: str, other: float) -> float:
-        """A number that it wrote among its scalars; ``other`` if it wrote none of this name."""
+        """Return a number that it wrote among its scalars; ``other`` if it wrote none of this name."""
         scalars = self.info.get("scalars")
         found = scalars.get(name) if isinstance(scalars, Mapping) else None
         return float(found) if isinstance(found, int | float) else other

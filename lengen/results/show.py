@@ -41,8 +41,10 @@ class ShownGrid:
 
     @property
     def mode(self) -> str:
-        """The mode that is shown if none is named: teacher-forced if it was scored, because its exact match is that of
-        greedy decoding."""
+        """The mode that is shown if none is named.
+
+        It is teacher-forced if it was scored, because its exact match is that of greedy decoding.
+        """
         found = {mode for modes in self.scores.values() for mode in modes}
         return "teacher_forced" if "teacher_forced" in found or not found else min(found)
 
@@ -81,7 +83,7 @@ class ShownGrid:
         return f"<Grid of {cells} {' x '.join(self.axes)}, accuracy {self.accuracy():.3f} ({self.mode})>"
 
     def _table(self) -> "pd.DataFrame":
-        """The shown column, its second axis to the right if there is one."""
+        """Return the shown column, its second axis to the right if there is one."""
         frame = self.to_frame()
         axes = [name for name in self.axes if frame[name].nunique() > 1] or [*self.axes[:1]]
         if len(frame):
@@ -89,12 +91,12 @@ class ShownGrid:
         return frame.pivot_table(SHOWN, axes[0], axes[1:]) if len(axes) > 1 else frame.set_index(axes)[[SHOWN]]
 
     def _repr_html_(self) -> str:
-        """A table, for notebooks."""
+        """Return a table, for notebooks."""
         html: str = self._table().to_html(float_format=lambda value: f"{value:.3f}", na_rep="")
         return html
 
     def __rich__(self) -> Any:
-        """A table, for `rich.print`."""
+        """Return a table, for `rich.print`."""
         from rich.table import Table
 
         frame = self._table()

@@ -6,8 +6,11 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a small file. It is not forced onto the disk, which would take longer than the step before it, so readers
-    must tolerate a file that a power failure cut short."""
+    """Write a small file.
+
+    It is not forced onto the disk, which would take longer than the step before it, so readers must tolerate a file
+    that a power failure cut short.
+    """
     save_whole(path, lambda temporary: temporary.write_bytes(text.encode()), forced=False)
 
 

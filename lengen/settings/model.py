@@ -56,8 +56,11 @@ class Encoder(Part, Architecture, tag="encoder", frozen=True):
 
 
 class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Attention logits that grow with the number n of tokens (Section 5 of "Improving Length-Generalization in
-    Transformers via Task Hinting"), one learned b per layer, or per head: scalable softmax."""
+    """Attention logits that grow with the number n of tokens: scalable softmax.
+
+    One b is learned per layer, or per head (Section 5 of "Improving Length-Generalization in Transformers via Task
+    Hinting").
+    """
 
     form: Literal["log", "one_plus_log"] = "log"
     """The factor on attention logits: b ln n, or 1 + b ln n."""
@@ -70,8 +73,10 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Number of passes through the stack of blocks: ceil(n / tokens) + more, at least once, at most ``most`` times, in
-    training as in testing (`lengen.models.loops`)."""
+    """Number of passes through the stack of blocks: ceil(n / tokens) + more.
+
+    These are at least once, at most ``most`` times, in training as in testing (`lengen.models.loops`).
+    """
 
     of: Literal["response", "prompt"] = "response"
     """Meaning of n: the tokens of the response, its end included, or those before it."""
@@ -83,7 +88,7 @@ class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Most loops."""
 
     def loops(self, n: float) -> int:
-        """Loops of a problem with ``n`` tokens.
+        """Return loops of a problem with ``n`` tokens.
 
         >>> LoopsByLength(tokens=2, more=1, most=5).loops(5), LoopsByLength(most=5).loops(9)
         (4, 5)

@@ -44,8 +44,10 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class RandomSpaces(Section, frozen=True):
-    """Random spaces in training queries (Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with
-    Transformers")."""
+    """Random spaces in training queries.
+
+    Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers".
+    """
 
     ratio: Share
     """Largest number of spaces, as a share of the query's tokens after ``$``, ``=`` included."""
@@ -85,7 +87,7 @@ class Trained:
 
 @functools.lru_cache(maxsize=256)
 def _written(format: Format, task: Task) -> "Written":
-    """The format of a task, made once for the thousands of test cells whose tokens estimates of time need."""
+    """Return the format of a task, made once for the thousands of test cells whose tokens estimates of time need."""
     return format.build(task)
 
 
@@ -130,7 +132,10 @@ class DataSpec(Section, frozen=True):
         return Trained(self.task.longest, self.task.most, frozenset(getattr(self.task, "lengths", ())))
 
     def tokens(self, length: int, count: int) -> tuple[float, float]:
-        """Tokens of prompt and response of an example with operands of ``length`` digits, leading zeros included."""
+        """Return tokens of prompt and response of an example with operands of ``length`` digits.
+
+        Leading zeros are included.
+        """
         prompt, response = _written(self.format, self.task).tokens(length, count)
         return prompt * (1 + (self.spaces.ratio / 2 if self.spaces else 0)), response
 

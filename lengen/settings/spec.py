@@ -47,15 +47,15 @@ class Spec(Section, frozen=True):
         """Raise `SettingError` if the model was made for fewer or shorter operands than these lengths."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Nested plain dictionary, ready for JSON."""
+        """Return nested plain dictionary, ready for JSON."""
         return plain(self)
 
     def changed(self) -> dict[str, Any]:
-        """Nested plain data of the fields that are not at their default, and the kinds of parts."""
+        """Return nested plain data of the fields that are not at their default, and the kinds of parts."""
         return _without_defaults(self)
 
     def hash(self) -> str:
-        """First 16 hex digits of the SHA-256 of the canonical JSON: equal exactly for equal specifications.
+        """Return first 16 hex digits of the SHA-256 of the canonical JSON: equal exactly for equal specifications.
 
         Fields at their default stay out of it, so a field that comes later moves no stored run; a default never
         changes.
@@ -64,7 +64,7 @@ class Spec(Section, frozen=True):
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     def override(self, *assignments: str) -> typing.Self:
-        """A copy with ``path=value`` assignments applied and checked; raises `SettingError`.
+        """Return a copy with ``path=value`` assignments applied and checked; raises `SettingError`.
 
         A value is a word, a number, JSON, a list of numbers with ranges (``1,2,5..9``), or the kind of a part, which
         keeps the fields that the part before it had, too.
@@ -96,7 +96,7 @@ Kind = typing.TypeVar("Kind", bound=Spec)
 
 
 def _without_defaults(setting: msgspec.Struct) -> dict[str, Any]:
-    """Nested fields that are not at their default, and the kinds of parts."""
+    """Return nested fields that are not at their default, and the kinds of parts."""
     found: dict[str, Any] = {"kind": setting.kind} if isinstance(setting, Part) else {}
     names, defaults = setting.__struct_fields__, setting.__struct_defaults__
     needed = len(names) - len(defaults)
@@ -125,13 +125,13 @@ def check(spec: Spec) -> None:
 
 
 def change(spec: Kind, **sections: dict[str, Any]) -> Kind:
-    """A copy with fields of named sections replaced: ``change(spec, model={"layers": 1})``."""
+    """Return a copy with fields of named sections replaced: ``change(spec, model={"layers": 1})``."""
     parts = {name: replace(getattr(spec, name), **fields) for name, fields in sections.items()}
     return replace(spec, **parts)
 
 
 def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type: ignore[assignment]
-    """The inverse of `Spec.to_dict`, for specifications read back from run.json; raises `SettingError`.
+    """Return the inverse of `Spec.to_dict`, for specifications read back from run.json; raises `SettingError`.
 
     ``sort`` is the class, where a paper has sections of its own; read as a plain `Spec` they are left out.
     """

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def window_self(rows: int, width: int) -> np.ndarray:
-    """(rows, rows) bool: a place sees itself and the ``width`` places before it: the main diagonal and w below.
+    """Return (rows, rows) bool: a place sees itself and the ``width`` places before it: the main diagonal and w below.
 
     >>> window_self(3, 1).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
@@ -17,7 +17,9 @@ def window_self(rows: int, width: int) -> np.ndarray:
 
 
 def window_cross(rows: int, columns: int, width: int, stride: int) -> np.ndarray:
-    """(rows, columns) bool: ``stride`` places along the anti-diagonal, and ``width`` places to both sides of them.
+    """Return (rows, columns) bool: a window along the anti-diagonal.
+
+    It has ``stride`` places along it, and ``width`` places to both sides of them.
 
     ``columns`` count the source with both of its ``$``. The window spans and steps over one place for unary and two for
     binary operations. The anti-diagonal is that of the whole matrix: row 0 stands against the final ``$`` of the

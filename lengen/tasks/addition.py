@@ -1,5 +1,6 @@
-"""Multi-operand addition, the sampling of Section 4.2 of "Arithmetic Transformers Can Length-Generalize in
-Both Operand Length and Count".
+"""Multi-operand addition.
+
+Sampled as in Section 4.2 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count".
 
     operands  57 48 96      answer  201      running sums  0, 57, 105
 """
@@ -59,7 +60,7 @@ class Addition(Part, Task, tag="addition", frozen=True):
             raise SettingError(f"data.task.operands={self.operands}: addition needs at least 2 operands")
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """S_A(n, m): two equally sized chunks, shuffled.
+        """Return S_A(n, m): two equally sized chunks, shuffled.
 
         In both, the number of operands is uniform on [2:m]. In the first each operand has its own length, uniform on
         [1:n]; in the second one such length is shared by all operands.
@@ -73,7 +74,7 @@ class Addition(Part, Task, tag="addition", frozen=True):
         return Problems(digits.sample(lengths, length, generator), lengths)
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """T_A(length, count): exactly ``count`` operands of exactly ``length`` digits."""
+        """Return T_A(length, count): exactly ``count`` operands of exactly ``length`` digits."""
         lengths = torch.full((n, count), length)
         return Problems(digits.sample(lengths, length, generator), lengths)
 
@@ -83,29 +84,30 @@ class Addition(Part, Task, tag="addition", frozen=True):
         return of_decimals(operands)
 
     def shapes(self, problems: Problems) -> Tensor:
-        """Operands and digits of the longest."""
+        """Return operands and digits of the longest."""
         return torch.stack([(problems.lengths > 0).sum(dim=1), problems.lengths.amax(dim=1)], dim=1)
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return sums(problems, width)[:, -1]
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """Sums of the first 0, 1, ..., K - 1 operands; without the first of these if it is left out."""
+        """Return sums of the first 0, 1, ..., K - 1 operands; without the first of these if it is left out."""
         if name != self.STAGES:
             raise KeyError(name)
         return sums(problems, width)[:, 0 if self.from_zero else 1 : -1]
 
 
 def sums(problems: Problems, width: int = 0) -> Tensor:
-    """(B, K + 1, W) sums of the first 0, 1, ..., K operands, as wide as the longest that could occur."""
+    """Return (B, K + 1, W) sums of the first 0, 1, ..., K operands, as wide as the longest that could occur."""
     _, count, held = problems.operands.shape
     wide = padded_length(held, count)
     return fitted(digits.running_sums(problems.operands, max(wide, width)), width, "sum")
 
 
 def padded_length(digits_each: int, operands: int) -> int:
-    """Digits of the largest sum of ``operands`` numbers of ``digits_each`` digits (Section 4.1 of "Arithmetic
-    Transformers Can Length-Generalize in Both Operand Length and Count").
+    """Return digits of the largest sum of ``operands`` numbers of ``digits_each`` digits.
+
+    See Section 4.1 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count".
 
     >>> padded_length(2, 3), padded_length(2, 11), padded_length(2, 10)
     (3, 4, 3)

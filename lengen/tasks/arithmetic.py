@@ -87,15 +87,20 @@ class Arithmetic(Part, Task, frozen=True):
             )
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Operands drawn independently; with a limit from the seven eighths of [0, limit] that are not held out."""
+        """Return operands drawn independently.
+
+        With a limit from the seven eighths of [0, limit] that are not held out.
+        """
         return self._draw(n, generator, held_out=False)
 
     def validation(self, n: int, generator: Generator) -> Problems:
-        """As `train`; with a limit from the held-out eighth."""
+        """Draw as `train` does, with a limit from the held-out eighth."""
         return self._draw(n, generator, held_out=True)
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """min(base ** length - base ** (length - 1), n) different numbers of exactly ``length`` digits (Section 3.3).
+        """Return different numbers of exactly ``length`` digits (Section 3.3).
+
+        They are min(base ** length - base ** (length - 1), n) many.
 
         Of two operands each is such a sample. Beyond a million numbers two are equal too rarely to matter.
         """
@@ -128,7 +133,7 @@ class Arithmetic(Part, Task, frozen=True):
         return Problems(digits.from_strings(numbers, width)[None], torch.tensor([[len(text) for text in numbers]]))
 
     def padded(self, problems: Problems, width: int = 0) -> Tensor:
-        """Padded with the digit that changes no result."""
+        """Return padded with the digit that changes no result."""
         operands = super().padded(problems, width)
         beyond = torch.arange(operands.shape[2]) >= problems.lengths[:, :, None]
         identity = self.IDENTITY % self.base
@@ -138,7 +143,7 @@ class Arithmetic(Part, Task, frozen=True):
         return self._carried(self._columns(self.padded(problems, width), width), width)
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """The carry into every place of the result."""
+        """Return the carry into every place of the result."""
         if name != self.STAGES or not name:
             raise KeyError(name)
         columns = self._columns(self.padded(problems, width), width)
@@ -151,7 +156,7 @@ class Arithmetic(Part, Task, frozen=True):
         return into[:, None]
 
     def columns(self, operands: Tensor) -> Tensor:
-        """Column sums (B, W) of operands (B, K, W), which a carry turns into the result."""
+        """Return column sums (B, W) of operands (B, K, W), which a carry turns into the result."""
         raise NotImplementedError
 
     def _columns(self, operands: Tensor, width: int) -> Tensor:
@@ -168,7 +173,7 @@ class Arithmetic(Part, Task, frozen=True):
             ) from None
 
     def _drawn(self) -> int:
-        """Number of operands that are drawn as numbers: the second one of N x 1 is a digit."""
+        """Return number of operands that are drawn as numbers: the second one of N x 1 is a digit."""
         return sum(self.ROWS.operand(i) is not Row.SEQUENCE for i in range(self.OPERANDS))
 
     def _draw(self, n: int, generator: Generator, held_out: bool) -> Problems:
@@ -184,7 +189,7 @@ class Arithmetic(Part, Task, frozen=True):
         return self._problems([digits.from_numbers(numbers, width, self.base) for numbers in chosen], generator)
 
     def _numbers(self, held_out: bool) -> Tensor:
-        """Numbers that are trained on, or that are not: one fixed permutation of [0, limit], cut 7:1."""
+        """Return numbers that are trained on, or that are not: one fixed permutation of [0, limit], cut 7:1."""
         pool = _shuffled(self.limit)
         cut = len(pool) // HELD_OUT
         return pool[:cut] if held_out else pool[cut:]
@@ -200,7 +205,7 @@ class Arithmetic(Part, Task, frozen=True):
 
 @functools.lru_cache(maxsize=1)
 def _shuffled(limit: int) -> Tensor:
-    """One fixed permutation of the numbers 0 to ``limit``."""
+    """Return one fixed permutation of the numbers 0 to ``limit``."""
     return torch.randperm(limit + 1, generator=torch.Generator().manual_seed(0))
 
 

@@ -1,5 +1,6 @@
-"""Tasks: the trained range, the look of problems on a page by their shape, problems drawn from the published
-distributions as digit arrays, and their true answers.
+"""Tasks: the trained range, the look of problems on a page by their shape, problems, and their true answers.
+
+Problems are drawn from the published distributions as digit arrays.
 
 A *shape* is a tuple of small integers that decides the place of every symbol in a written problem, for example
 (operands, digits of the longest).
@@ -115,11 +116,11 @@ class Task(Axis):
         return (1,)
 
     def shape(self, length: int, count: int) -> tuple[int, ...]:
-        """The shape of test problems of operands of ``length`` digits."""
+        """Return the shape of test problems of operands of ``length`` digits."""
         return (length,)
 
     def longest_shapes(self, length: int, count: int) -> list[tuple[int, ...]]:
-        """Shapes among which are the longest query and the longest answer of problems of such operands."""
+        """Return shapes among which are the longest query and the longest answer of problems of such operands."""
         return [self.shape(length, count)]
 
     def extent(self, shape: tuple[int, ...]) -> Extent:
@@ -127,8 +128,10 @@ class Task(Axis):
         return Extent((shape[0],), shape[0])
 
     def place(self, place: int, size: int) -> int:
-        """The 1-based place among the operands that digit ``place`` (1-based) of an answer of ``size`` digits is
-        about."""
+        """Return the 1-based place among the operands that digit ``place`` of an answer is about.
+
+        The digit's place is 1-based, the answer has ``size`` digits.
+        """
         return place
 
     def check(self) -> None:
@@ -150,11 +153,11 @@ class Task(Axis):
     # ------------------------------------------------------------------ problems
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """``n`` problems of the training distribution."""
+        """Return ``n`` problems of the training distribution."""
         raise NotImplementedError
 
     def fixed_set(self, examples: int, seed: int) -> Problems:
-        """A training set of that many problems as bytes, drawn in parts, so that its size is what limits memory."""
+        """Return a training set of so many problems as bytes, drawn in parts, so that its size limits memory."""
         drawn = [
             self.train(min(CHUNK, examples - start), stream("set", seed, start)).packed()
             for start in range(0, examples, CHUNK)
@@ -162,19 +165,22 @@ class Task(Axis):
         return Problems(torch.cat([p.operands for p in drawn]), torch.cat([p.lengths for p in drawn]))
 
     def validation(self, n: int, generator: Generator) -> Problems:
-        """``n`` problems of the training distribution that validate; held-out ones where a task has such."""
+        """Return ``n`` problems of the training distribution that validate; held-out ones where a task has such."""
         return self.train(n, generator)
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """At most ``n`` problems of the test distribution: lengths and count exactly as given."""
+        """Draw at most ``n`` problems of the test distribution: lengths and count exactly as given."""
         raise NotImplementedError
 
     def parse(self, operands: list[str]) -> Problems:
-        """One problem from what a user typed; raises `OperandError`."""
+        """Return one problem from what a user typed; raises `OperandError`."""
         raise NotImplementedError
 
     def with_subtasks(self, number: int) -> Task:
-        """The task whose problems have one of so many sub-tasks each; raises `SettingError` for a task without."""
+        """Return the task whose problems have one of so many sub-tasks each.
+
+        Raises `SettingError` for a task without.
+        """
         if number:
             raise SettingError(f"data.format: {self.name} has no sub-tasks to ask for")
         return self
@@ -182,22 +188,22 @@ class Task(Axis):
     # ------------------------------------------------------------------ numbers
 
     def shapes(self, problems: Problems) -> Tensor:
-        """(B, S) the shape of each problem, as `extent` takes it."""
+        """Return (B, S) the shape of each problem, as `extent` takes it."""
         return problems.lengths
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
-        """(B, W) digits of the true answers, 0 beyond them: what is trained and scored.
+        """Return (B, W) digits of the true answers, 0 beyond them: what is trained and scored.
 
         With a ``width`` numbers are held in exactly so many digits; raises `OperandError` if that is too few.
         """
         raise NotImplementedError
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """(B, S, W) digits of named intermediate results; KeyError for a name that the task does not have."""
+        """Return (B, S, W) digits of named intermediate results; KeyError for a name that the task does not have."""
         raise KeyError(name)
 
     def padded(self, problems: Problems, width: int = 0) -> Tensor:
-        """(B, K, W) operands as they are written, padded to ``width`` if it is given."""
+        """Return (B, K, W) operands as they are written, padded to ``width`` if it is given."""
         longest = int(problems.lengths.max())
         if width and longest > width:
             raise OperandError(
@@ -210,7 +216,7 @@ class Task(Axis):
         return torch.nn.functional.pad(problems.operands[:, :, :width], (0, max(0, width - held)))
 
     def rows(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """(B, R, W) places among `symbols` of all rows of one name: operands, answer, or intermediate results."""
+        """Return (B, R, W) places among `symbols` of the rows of a name: operands, answer, or intermediate results."""
         if name == OPERANDS:
             values = self.padded(problems, width)
         elif name == ANSWER:
@@ -220,14 +226,14 @@ class Task(Axis):
         return (values - self.first()).clamp(min=0) if self.first() else values
 
     def answer_sizes(self, problems: Problems) -> Tensor:
-        """(B,) digits that the answers have without leading zeros."""
+        """Return (B,) digits that the answers have without leading zeros."""
         if self.ROWS.numbers and not self.LAST_DIGIT:
             return digits.significant(self.answer(problems))
         shapes, inverse = torch.unique(self.shapes(problems), dim=0, return_inverse=True)
         return torch.tensor([self.extent(tuple(shape)).answer for shape in shapes.tolist()])[inverse]
 
     def text(self, problems: Problems) -> list[str]:
-        """True answers as a person writes them: numbers most significant digit first, without leading zeros."""
+        """Return True answers as a person writes them: numbers most significant digit first, without leading zeros."""
         symbols = self.all_symbols
         between = " " if any(len(symbol) > 1 for symbol in symbols) or self.first() else ""
         found = []
@@ -246,13 +252,15 @@ class Task(Axis):
         return (*self.symbols, *self.MARKS)
 
     def first(self) -> int:
-        """Value of the first symbol: sequences of an alphabet begin with the number 1."""
+        """Return value of the first symbol: sequences of an alphabet begin with the number 1."""
         return 0
 
 
 def fitted(numbers: Tensor, width: int, what: str) -> Tensor:
-    """Numbers (..., W) held in exactly ``width`` digits, as they are without it; raises `OperandError` if one needs
-    more."""
+    """Return numbers (..., W) held in exactly ``width`` digits, as they are without it.
+
+    Raises `OperandError` if one needs more.
+    """
     if not width:
         return numbers
     if bool(numbers[..., width:].any()):
@@ -264,21 +272,21 @@ def fitted(numbers: Tensor, width: int, what: str) -> Tensor:
 
 
 def decimal(text: str) -> str:
-    """A typed operand as a plain non-negative decimal number without leading zeros; raises `OperandError`."""
+    """Return a typed operand as a plain non-negative decimal number without leading zeros; raises `OperandError`."""
     if not (text.isascii() and text.isdigit()):
         raise OperandError(f"operand '{text}' is not a number: expected digits 0-9 only")
     return text.lstrip("0") or "0"
 
 
 def of_decimals(texts: list[str]) -> Problems:
-    """One problem of typed decimal numbers; raises `OperandError`."""
+    """Return one problem of typed decimal numbers; raises `OperandError`."""
     numbers = [decimal(text) for text in texts]
     width = max(map(len, numbers))
     return Problems(digits.from_strings(numbers, width)[None], torch.tensor([[len(text) for text in numbers]]))
 
 
 def keys(operands: Tensor) -> Tensor:
-    """(B,) int64 keys of problems (B, K, W): equal problems of K operands have equal keys, whatever W.
+    """Return (B,) int64 keys of problems (B, K, W): equal problems of K operands have equal keys, whatever W.
 
     Different ones share a key with a chance of about 2**-64, and then one is left out that need not be: what keys
     promise, that no trained problem is tested, holds without exception.

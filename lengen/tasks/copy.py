@@ -1,4 +1,4 @@
-"""A string of digits, again: can a model of its trained lengths copy longer ones?
+"""A string of digits, again, longer than those that were trained.
 
     string  0412      answer  0412
 

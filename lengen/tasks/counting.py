@@ -1,5 +1,7 @@
-"""The less frequent of two numbers: an auxiliary task of sorting, Section 3.1 and Appendix B of "Improving
-Length-Generalization in Transformers via Task Hinting".
+"""The less frequent of two numbers.
+
+It is an auxiliary task of sorting, Section 3.1 and Appendix B of "Improving Length-Generalization in Transformers via
+Task Hinting".
 
     sequence  5 5 5 4 5      the rarer number  4
 """
@@ -47,7 +49,7 @@ class Counting(OfAlphabet, tag="count", frozen=True):
         return Problems(shuffled(sequences, lengths, generator)[:, None], lengths[:, None])
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """As in training, at one length; raises `OperandError` for one with room for a single number."""
+        """Draw as in training, at one length; raises `OperandError` for one with room for a single number."""
         return super().test(n, of_two(length), count, generator)
 
     def parse(self, operands: list[str]) -> Problems:
@@ -61,7 +63,7 @@ class Counting(OfAlphabet, tag="count", frozen=True):
 
 
 def rarer(sequences: Tensor) -> Tensor:
-    """(B,) of two numbers in each sequence (B, W) the one that occurs less often; the smaller if neither does.
+    """Return (B,) of two numbers in each sequence (B, W) the one that occurs less often; the smaller if neither does.
 
     >>> rarer(torch.tensor([[5, 5, 5, 4, 5], [5, 4, 5, 4, 0]])).tolist()
     [4, 4]

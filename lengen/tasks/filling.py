@@ -1,5 +1,7 @@
-"""Filling in what is missing: an auxiliary task of sorting, Section 3.1 and Appendix B of "Improving
-Length-Generalization in Transformers via Task Hinting".
+"""Filling in what is missing.
+
+It is an auxiliary task of sorting, Section 3.1 and Appendix B of "Improving Length-Generalization in Transformers via
+Task Hinting".
 
     a number 3 times  5 5 5      begun with  5      the rest  5 5
 """
@@ -49,7 +51,7 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
         return repeated(one, lengths, 1 + begun.long())
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """As in training, at one length; raises `OperandError` for one at which nothing is missing."""
+        """Draw as in training, at one length; raises `OperandError` for one at which nothing is missing."""
         return super().test(n, of_two(length), count, generator)
 
     def parse(self, operands: list[str]) -> Problems:
@@ -65,19 +67,19 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
         return repeated(torch.tensor([one]), torch.tensor([copies]), torch.tensor([begun]))
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
-        """The number, as often as it is missing."""
+        """Return the number, as often as it is missing."""
         missing = problems.lengths[:, :1] - problems.lengths[:, 1:]
         return problems.operands[:, 0, :1] * (torch.arange(problems.operands.shape[2]) < missing)
 
 
 def typed(count: str) -> int:
-    """A typed count; beyond `LONGEST` it matters no more how far."""
+    """Return a typed count; beyond `LONGEST` it matters no more how far."""
     digits = count.lstrip("0") or "0"
     return int(digits) if len(digits) <= len(str(LONGEST)) else LONGEST + 1
 
 
 def repeated(numbers: Tensor, copies: Tensor, begun: Tensor) -> Problems:
-    """Problems of `Filling`, all arguments (B,)."""
+    """Return problems of `Filling`, all arguments (B,)."""
     lengths = torch.stack([copies, begun], dim=1)
     inside = torch.arange(int(copies.max())) < lengths[..., None]
     return Problems(numbers[:, None, None] * inside, lengths)

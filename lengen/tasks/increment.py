@@ -45,7 +45,7 @@ class Increment(Skewed, tag="increment", frozen=True):
         return problems._replace(operands=problems.operands.masked_fill(nine[:, None], 9))
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Uniform over the numbers of exactly this length."""
+        """Return uniform over the numbers of exactly this length."""
         return self._uniform(torch.full((n,), length), generator)
 
     def _uniform(self, lengths: Tensor, generator: Generator) -> Problems:
@@ -58,14 +58,14 @@ class Increment(Skewed, tag="increment", frozen=True):
         return of_decimals(operands)
 
     def shapes(self, problems: Problems) -> Tensor:
-        """Digits of operand and result: all nines have one more."""
+        """Return digits of operand and result: all nines have one more."""
         return torch.stack([problems.lengths[:, 0], incremented(problems)[1]], dim=1)
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return fitted(incremented(problems)[0], width, "result")
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """The carry out of every place."""
+        """Return the carry out of every place."""
         if name != self.STAGES:
             raise KeyError(name)
         marks = carries(problems)
@@ -83,7 +83,7 @@ class Carries(Increment, tag="carries", frozen=True):
         return Extent(shape[:1], 3 * shape[1])
 
     def place(self, place: int, size: int) -> int:
-        """A digit, its arrow and its carry belong to one place."""
+        """Return a digit, its arrow and its carry belong to one place."""
         return (place + 2) // 3
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
@@ -96,7 +96,7 @@ class Carries(Increment, tag="carries", frozen=True):
 
 
 def incremented(problems: Problems) -> tuple[Tensor, Tensor]:
-    """(B, W + 1) digits of operand + 1, least significant first, and (B,) how many there are."""
+    """Return (B, W + 1) digits of operand + 1, least significant first, and (B,) how many there are."""
     result = torch.nn.functional.pad(problems.operands[:, 0], (0, 1))
     result[:, 0] += 1
     result = digits.carry(result)
@@ -104,6 +104,6 @@ def incremented(problems: Problems) -> tuple[Tensor, Tensor]:
 
 
 def carries(problems: Problems) -> Tensor:
-    """(B, W + 1) 1 where a place of operand + 1 hands a carry on: the units 9 and all 9s that follow."""
+    """Return (B, W + 1) 1 where a place of operand + 1 hands a carry on: the units 9 and all 9s that follow."""
     nines = problems.operands[:, 0] == 9
     return torch.nn.functional.pad(nines.long().cumprod(dim=1), (0, 1))

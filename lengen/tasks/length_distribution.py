@@ -25,7 +25,7 @@ class Skew(NamedTuple):
     share: float = 0.0
 
     def weights(self, longest: int) -> Tensor:
-        """(longest - 1,) probabilities of the lengths 2 to ``longest``, float64.
+        """Return (longest - 1,) probabilities of the lengths 2 to ``longest``, float64.
 
         >>> [round(weight, 3) for weight in Skew(5, 0.8).weights(10).tolist()]
         [0.2, 0.2, 0.2, 0.2, 0.04, 0.04, 0.04, 0.04, 0.04]
@@ -39,7 +39,7 @@ class Skew(NamedTuple):
         return (mass / sizes)[inside.long()]
 
     def lengths(self, n: int, longest: int, generator: Generator) -> Tensor:
-        """(n,) lengths, shuffled; systematic sampling: each length is drawn as often as its probability, to one.
+        """Return (n,) lengths, shuffled; systematic sampling: each length is drawn as often as its probability, to one.
 
         One random number moves a comb of ``n`` equal steps over the distribution, so each draw has that distribution,
         and the mean length of few draws varies little.

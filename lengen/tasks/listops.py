@@ -64,7 +64,7 @@ class ListOps(Part, Task, tag="listops", frozen=True):
         return tuple(range(FEWEST, self.digits + 1))
 
     def shape(self, length: int, count: int) -> tuple[int, ...]:
-        """Tokens of the longest expression: each level but the last joins what is left in pairs."""
+        """Return tokens of the longest expression: each level but the last joins what is left in pairs."""
         left = -(-length // 2 ** (self.depth - 1))
         return (length + 2 * (length - left + (left > 1)),)
 
@@ -84,7 +84,7 @@ class ListOps(Part, Task, tag="listops", frozen=True):
             )
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Digits of an expression uniform on [2:digits]; rows are as wide as the longest may be."""
+        """Return digits of an expression uniform on [2:digits]; rows are as wide as the longest may be."""
         sizes = torch.randint(FEWEST, self.digits + 1, (n,), generator=generator)
         problems = self._drawn(sizes, generator)
         (widest,) = self.shape(self.digits, 1)
@@ -93,7 +93,7 @@ class ListOps(Part, Task, tag="listops", frozen=True):
         )
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Expressions of exactly ``length`` digits; of one there is the digit itself."""
+        """Return expressions of exactly ``length`` digits; of one there is the digit itself."""
         return self._drawn(torch.full((n,), length), generator)
 
     def parse(self, operands: list[str]) -> Problems:
@@ -127,7 +127,7 @@ class ListOps(Part, Task, tag="listops", frozen=True):
 
 
 def written(digits: Tensor, levels: Tensor, operations: Tensor, sizes: Tensor) -> Problems:
-    """Expressions in a row.
+    """Return expressions in a row.
 
     Args:
         digits: (B, N) values.
@@ -158,7 +158,7 @@ def written(digits: Tensor, levels: Tensor, operations: Tensor, sizes: Tensor) -
 
 
 def evaluated(tokens: Tensor, lengths: Tensor) -> Tensor:
-    """(B,) values of expressions (B, W) of the given lengths (B,); the innermost operations first."""
+    """Return (B,) values of expressions (B, W) of the given lengths (B,); the innermost operations first."""
     n, width = tokens.shape
     inside = torch.arange(width) < lengths[:, None]
     opens, closes = _opens(tokens) & inside, (tokens == CLOSE) & inside
@@ -181,7 +181,7 @@ def evaluated(tokens: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _applied(operations: Tensor, arguments: Tensor, sizes: Tensor) -> Tensor:
-    """(G,) results of operations on groups of the given sizes, whose arguments are in order, group after group."""
+    """Return (G,) results of operations on groups of these sizes, whose arguments are in order, group after group."""
     ends = sizes.cumsum(0)
     starts = ends - sizes
     sums = torch.zeros_like(sizes).index_add_(0, torch.repeat_interleave(sizes), arguments)
@@ -191,7 +191,7 @@ def _applied(operations: Tensor, arguments: Tensor, sizes: Tensor) -> Tensor:
 
 
 def _nearest(levels: Tensor, level: int) -> Tensor:
-    """(B, N) the first of ``levels`` from each place on that is no lower than ``level``."""
+    """Return (B, N) the first of ``levels`` from each place on that is no lower than ``level``."""
     n, longest = levels.shape
     places = torch.where(levels >= level, torch.arange(longest), longest)
     following = places.flip(1).cummin(dim=1).values.flip(1)

@@ -1,5 +1,6 @@
-"""Multiplication of two numbers, the sampling of Section 5.2 of "Arithmetic Transformers Can
-Length-Generalize in Both Operand Length and Count".
+"""Multiplication of two numbers.
+
+Sampled as in Section 5.2 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count".
 
     operands  37 925      answer  34225      partial products  185 74 333      their running sums  185 925 34225
 """
@@ -50,7 +51,7 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
         return Extent(shape, sum(shape), (sum(shape),) * (shape[1] - 1))
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """S_M(n, m): first length uniform on [1:n], second uniform on [1:m]."""
+        """Return S_M(n, m): first length uniform on [1:n], second uniform on [1:m]."""
         length, count = self.digits, self.second_digits
         first = torch.randint(1, length + 1, (n,), generator=generator)
         second = torch.randint(1, count + 1, (n,), generator=generator)
@@ -58,7 +59,7 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
         return Problems(digits.sample(lengths, max(length, count), generator), lengths)
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """T_M(length, count): both lengths exactly as given."""
+        """Return T_M(length, count): both lengths exactly as given."""
         lengths = torch.tensor([[length, count]]).expand(n, 2)
         return Problems(digits.sample(lengths, max(length, count), generator), lengths)
 
@@ -71,8 +72,11 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
         return fitted(self._sums(problems)[:, -1], width, "product")
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """Products of the first operand and each digit of the second; or the running sums of these, shifted: all of
-        them for the two-stage scratchpad, all but the last, which is the answer, for a plain one."""
+        """Return products of the first operand and each digit of the second.
+
+        Or the running sums of these, shifted: all of them for the two-stage scratchpad, all but the last, which is the
+        answer, for a plain one.
+        """
         if name == PRODUCTS:
             a, b = problems.operands.unbind(dim=1)
             return digits.partial_products(a, b, a.shape[1] + 1)

@@ -1,5 +1,6 @@
-"""Parity of a bit string, Section 3 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length
-and Count".
+"""Parity of a bit string.
+
+Section 3 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count".
 
     operand  0101      answer  0      (two ones: even)      prefix parities  0110
 """
@@ -45,7 +46,7 @@ class Parity(OneString, tag="parity", frozen=True):
         return problems.operands[:, 0].sum(dim=1, keepdim=True) % 2
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """The parity of every prefix."""
+        """Return the parity of every prefix."""
         if name != self.STAGES:
             raise KeyError(name)
         return problems.operands.cumsum(dim=2) % 2

@@ -31,7 +31,7 @@ class Running(Arithmetic, frozen=True):
         return self.results(self.padded(problems, width)[:, 0])
 
     def results(self, digits: Tensor) -> Tensor:
-        """The result so far at every digit (B, W)."""
+        """Return the result so far at every digit (B, W)."""
         raise NotImplementedError
 
 

@@ -1,5 +1,7 @@
-"""Common code of tasks on sequences: problems of given lengths, so that a batch can share one; numbers of an
-alphabet."""
+"""Common code of tasks on sequences: problems of given lengths, so that a batch can share one.
+
+Numbers of an alphabet.
+"""
 
 from __future__ import annotations
 
@@ -56,18 +58,18 @@ class Skewed(Part, Task, frozen=True):
         return Skew(self.short, self.skew)
 
     def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
-        """Training problems of these lengths (B,)."""
+        """Return training problems of these lengths (B,)."""
         raise NotImplementedError
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Lengths by `Skew`, held as wide as the longest may be."""
+        """Return lengths by `Skew`, held as wide as the longest may be."""
         longest = self.longest
         problems = self.of_lengths(self.distribution.lengths(n, longest, generator), generator)
         room = longest - problems.operands.shape[2]
         return problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """As in training, at one length."""
+        """Draw as in training, at one length."""
         return self.of_lengths(torch.full((n,), length), generator)
 
 
@@ -95,7 +97,10 @@ class OfAlphabet(Skewed, frozen=True):
 
 
 def of_two(length: int) -> int:
-    """A tested length of a task whose problems have two numbers at least; raises `OperandError` for a shorter one."""
+    """Return a tested length of a task whose problems have two numbers at least.
+
+    Raises `OperandError` for a shorter one.
+    """
     if length < SHORTEST:
         raise OperandError(
             f"test.lengths={length}: problems of this task have {SHORTEST} numbers or more; test from {SHORTEST} on"
@@ -104,26 +109,26 @@ def of_two(length: int) -> int:
 
 
 def uniform_sequences(lengths: Tensor, alphabet: int, generator: Generator) -> Tensor:
-    """(B, W) numbers 1 to ``alphabet``, drawn independently with replacement; 0 beyond each length."""
+    """Return (B, W) numbers 1 to ``alphabet``, drawn independently with replacement; 0 beyond each length."""
     width = int(lengths.max())
     numbers = torch.randint(1, alphabet + 1, (len(lengths), width), generator=generator)
     return numbers * (torch.arange(width) < lengths[:, None])
 
 
 def distinct(n: int, alphabet: int, width: int, generator: Generator) -> Tensor:
-    """(n, width) numbers 1 to ``alphabet``, drawn without replacement."""
+    """Return (n, width) numbers 1 to ``alphabet``, drawn without replacement."""
     return torch.rand(n, alphabet, generator=generator).argsort(dim=1)[:, :width] + 1
 
 
 def shuffled(sequences: Tensor, lengths: Tensor, generator: Generator) -> Tensor:
-    """(B, W) sequences whose first ``lengths`` numbers are in random order."""
+    """Return (B, W) sequences whose first ``lengths`` numbers are in random order."""
     order = torch.rand(sequences.shape, generator=generator)
     outside = torch.arange(sequences.shape[1]) >= lengths[:, None]
     return sequences.gather(1, order.masked_fill(outside, 2.0).argsort(dim=1))
 
 
 def number(text: str, alphabet: int) -> int:
-    """A typed number of the alphabet; raises `OperandError`."""
+    """Return a typed number of the alphabet; raises `OperandError`."""
     short = len(text.lstrip("0")) <= len(str(alphabet))  # Python reads no number of 5,000 digits
     if not (text.isascii() and text.isdigit() and short and 1 <= int(text) <= alphabet):
         raise OperandError(f"'{text}' is no number of this alphabet: expected 1 to {alphabet} (data.task.alphabet)")

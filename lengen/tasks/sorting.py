@@ -37,8 +37,10 @@ class Sorting(OfAlphabet, tag="sorting", frozen=True):
         return Problems(sequences[:, None], lengths[:, None])
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Uniform sequences for ``count`` 1; beyond it rep(length, count) of Section 3.1: length // count different
-        numbers, each ``count`` times, the rest drawn uniformly with replacement; in random order.
+        """Return uniform sequences for ``count`` 1.
+
+        Beyond it rep(length, count) of Section 3.1: length // count different numbers, each ``count`` times, the rest
+        drawn uniformly with replacement; in random order.
 
         Raises `OperandError` if the alphabet has fewer numbers.
         """
@@ -105,8 +107,10 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
 
 
 def repeating_sequences(lengths: Tensor, alphabet: int, repeats: float, generator: Generator) -> Tensor:
-    """(B, W) training sequences of these lengths; a share ``repeats`` of them, of length l, draws from only l // 2
-    numbers (Appendix B)."""
+    """Return (B, W) training sequences of these lengths.
+
+    A share ``repeats`` of them, of length l, draws from only l // 2 numbers (Appendix B).
+    """
     numbers = uniform_sequences(lengths, alphabet, generator)
     if not repeats:
         return numbers
@@ -119,14 +123,14 @@ def repeating_sequences(lengths: Tensor, alphabet: int, repeats: float, generato
 
 
 def asked(sequences: Tensor, lengths: Tensor, numbers: Tensor) -> Problems:
-    """Problems of a sequence (B, W) and a number (B,) of it."""
+    """Return problems of a sequence (B, W) and a number (B,) of it."""
     second = torch.zeros_like(sequences)
     second[:, 0] = numbers
     return Problems(torch.stack([sequences, second], dim=1), torch.stack([lengths, torch.ones_like(lengths)], dim=1))
 
 
 def ascending(sequences: Tensor, lengths: Tensor) -> Tensor:
-    """(B, W) the sequences in order; 0 beyond each length.
+    """Return (B, W) the sequences in order; 0 beyond each length.
 
     >>> ascending(torch.tensor([[5, 3, 1, 0]]), torch.tensor([3])).tolist()
     [[1, 3, 5, 0]]
@@ -136,7 +140,7 @@ def ascending(sequences: Tensor, lengths: Tensor) -> Tensor:
 
 
 def successors(sequences: Tensor, numbers: Tensor) -> Tensor:
-    """(B, N) the smallest larger number in each sequence (B, W), of numbers (B, N); themselves if there is none.
+    """Return (B, N) the smallest larger number in each sequence (B, W), of numbers (B, N); themselves if there is none.
 
     >>> successors(torch.tensor([[5, 3, 1, 5]]), torch.tensor([[1, 3, 5]])).tolist()
     [[3, 5, 5]]

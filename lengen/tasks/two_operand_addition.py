@@ -1,5 +1,6 @@
-"""Addition of two operands of equal length, Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition
-with Transformers" (Ibrahimli 2024).
+"""Addition of two operands of equal length.
+
+Section 4.2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers" (Ibrahimli 2024).
 
     operands  123 456      answer  579
 
@@ -86,7 +87,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
         return _WithSubtasks(self.lengths, number) if number else self
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """``n`` problems, each length and each sub-task as likely as any other; none that is reserved."""
+        """Return ``n`` problems, each length and each sub-task as likely as any other; none that is reserved."""
         chosen = torch.tensor(self.lengths)[torch.randint(len(self.lengths), (n,), generator=generator)]
         operands = self._draw(chosen, generator)
         while len(again := _reserved(operands, self.lengths).nonzero()[:, 0]):
@@ -94,7 +95,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
         return self._asked(operands, chosen, generator)
 
     def fixed_set(self, examples: int, seed: int) -> Problems:
-        """``examples`` distinct problems, in numbers by length as `quotas` says; sub-tasks in equal parts."""
+        """Return ``examples`` distinct problems, in numbers by length as `quotas` says; sub-tasks in equal parts."""
         generator, drawn, lengths = stream("n_by_n set", seed), [], []
         for size, quota in quotas(self.lengths, examples).items():
             drawn.append(self._distinct(size, quota, generator))
@@ -106,7 +107,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
         return problems.packed()
 
     def validation(self, n: int, generator: Generator) -> Problems:
-        """Reserved problems of the trained lengths in turn, and of all sub-tasks."""
+        """Return reserved problems of the trained lengths in turn, and of all sub-tasks."""
         lengths = torch.tensor(self.lengths).repeat(-(-n // len(self.lengths)))[:n].sort().values
         operands = torch.zeros(n, 2, max(self.lengths), dtype=torch.long)
         for size in self.lengths:
@@ -116,26 +117,29 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
         return self._asked(operands, lengths, generator)
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """The first ``n`` reserved problems of a length, of the first sub-task; fewer where fewer are reserved."""
+        """Return the first ``n`` reserved problems of a length, of the first sub-task.
+
+        Fewer where fewer are reserved.
+        """
         operands = _reserve(length)[0][:n].long()
         kinds = torch.zeros(len(operands), dtype=torch.long) if self.subtasks else None
         return Problems(operands, torch.full((len(operands), 2), length), kinds)
 
     def parse(self, operands: list[str]) -> Problems:
-        """Two numbers, of any lengths."""
+        """Return two numbers, of any lengths."""
         if len(operands) != 2:
             raise OperandError(f"this addition takes exactly two operands, got {len(operands)}")
         return of_decimals(operands)._replace(kinds=torch.zeros(1, dtype=torch.long) if self.subtasks else None)
 
     def shapes(self, problems: Problems) -> Tensor:
-        """Two operands, and digits of the longer one."""
+        """Return two operands, and digits of the longer one."""
         return torch.stack([torch.full_like(problems.lengths[:, 0], 2), problems.lengths.amax(dim=1)], dim=1)
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return sums(problems, width)[:, -1]
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
-        """Running sums, and what digit steps and sub-tasks show of the columns of a sum."""
+        """Return running sums, and what digit steps and sub-tasks show of the columns of a sum."""
         if name == self.STAGES:
             return sums(problems, width)[:, :-1]
         operands = from_the_left(problems.operands, problems.lengths) if name in LEFT else problems.operands
@@ -150,7 +154,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
         return Problems(operands, lengths[:, None].expand(-1, 2), kinds)
 
     def _distinct(self, length: int, quota: int, generator: Generator) -> Tensor:
-        """``quota`` distinct problems of one length that are not reserved; for length 1 all there are."""
+        """Return ``quota`` distinct problems of one length that are not reserved; for length 1 all there are."""
         if length == 1 and quota == 100:
             return torch.nn.functional.pad(_reserve(1)[0].long(), (0, max(self.lengths) - 1))
         free = problems_of(length) - sum(len(part) for part in _reserve(length) if length > 1)
@@ -177,7 +181,7 @@ class _WithSubtasks(TwoOperandAddition, tag="two_operand_addition", frozen=True)
 
 
 def pair_carries(columns: Tensor) -> Tensor:
-    """Digit pairs of 10 or more, whatever carry comes in: what the text describes and prints.
+    """Return digit pairs of 10 or more, whatever carry comes in: what the text describes and prints.
 
     >>> pair_carries(torch.tensor([[11, 9, 7, 5]])).int().tolist()  # 1234 + 4567
     [[1, 0, 0, 0]]
@@ -186,7 +190,7 @@ def pair_carries(columns: Tensor) -> Tensor:
 
 
 def true_carries(columns: Tensor) -> Tensor:
-    """Places that hand a carry on to the next higher one.
+    """Return places that hand a carry on to the next higher one.
 
     >>> true_carries(torch.tensor([[11, 9, 7, 5]])).int().tolist()
     [[1, 1, 0, 0]]
@@ -200,7 +204,7 @@ def true_carries(columns: Tensor) -> Tensor:
 
 
 def downward_carries(columns: Tensor) -> Tensor:
-    """Carries handed on to the next *lower* place, as the author's code computes them.
+    """Return carries handed on to the next *lower* place, as the author's code computes them.
 
     >>> downward_carries(torch.tensor([[8, 10, 9]])).int().tolist()  # 9 hundreds, 10 tens, 8 units
     [[0, 1, 0]]
@@ -211,8 +215,9 @@ def downward_carries(columns: Tensor) -> Tensor:
 
 
 def from_the_left(operands: Tensor, lengths: Tensor) -> Tensor:
-    """Operands (B, 2, W), units first, the shorter one with zeros at its end: the first digits of both are in one
-    place.
+    """Return operands (B, 2, W), units first, the shorter one with zeros at its end.
+
+    The first digits of both are in one place.
 
     >>> from_the_left(torch.tensor([[[5, 9], [5, 0]]]), torch.tensor([[2, 1]])).tolist()  # 95 and 5
     [[[5, 9], [0, 5]]]
@@ -222,7 +227,7 @@ def from_the_left(operands: Tensor, lengths: Tensor) -> Tensor:
 
 
 def incoming(columns: Tensor) -> Tensor:
-    """The carry into each place: what a digit of the sum has more than the two that it is the sum of."""
+    """Return the carry into each place: what a digit of the sum has more than the two that it is the sum of."""
     return (digits.carry(columns) - columns) % 10
 
 
@@ -241,7 +246,9 @@ LEFT = frozenset({DOWNWARD_CARRIES, TRAILING})
 
 
 def quotas(lengths: tuple[int, ...], examples: int) -> dict[int, int]:
-    """Training problems of each length: 100, 900 and 9000 of one, two and three digits, the others sharing the rest.
+    """Return training problems of each length.
+
+    These are 100, 900 and 9000 of one, two and three digits, the others sharing the rest.
 
     Where that leaves nothing to share, as with 10,000 problems of up to nine digits, no length gets more than an equal
     share of what is left after shorter ones; if there is no other length, the longest takes the rest.
@@ -268,7 +275,7 @@ def problems_of(length: int) -> int:
 
 
 def first_of_each(operands: Tensor) -> Tensor:
-    """Problems without repetitions, in the order of their first appearance."""
+    """Return problems without repetitions, in the order of their first appearance."""
     unique, inverse = torch.unique(keys(operands), return_inverse=True)
     first = torch.full((len(unique),), len(operands)).scatter_reduce_(0, inverse, torch.arange(len(operands)), "amin")
     return operands[first.sort().values]
@@ -276,7 +283,7 @@ def first_of_each(operands: Tensor) -> Tensor:
 
 @functools.cache
 def _reserve(length: int) -> tuple[Tensor, Tensor]:
-    """Problems (N, 2, length) of one length that test, and others that validate; for length 1 all, twice."""
+    """Return problems (N, 2, length) of one length that test, and others that validate; for length 1 all, twice."""
     if length == 1:
         every = digits.from_numbers(torch.arange(10), 1)
         pairs = torch.cartesian_prod(torch.arange(10), torch.arange(10))
@@ -298,7 +305,7 @@ def _reserved_keys(lengths: tuple[int, ...]) -> Tensor:
 
 
 def _reserved(operands: Tensor, lengths: tuple[int, ...]) -> Tensor:
-    """(B,) bool: the problem is reserved."""
+    """Return (B,) bool: the problem is reserved."""
     there = _reserved_keys(lengths)
     if not len(there):
         return torch.zeros(len(operands), dtype=torch.bool)

@@ -18,7 +18,7 @@ from lengen.settings.spec import Spec
 
 
 def build_model(spec: Spec, seed: int) -> Transformer:
-    """The untrained model of a specification, or the one it constructs; equal seeds give equal weights."""
+    """Return the untrained model of a specification, or the one it constructs; equal seeds give equal weights."""
     return model_for(TaskData(spec, seed), seed)
 
 
@@ -54,7 +54,7 @@ def _untrained(data: TaskData, seed: int) -> Transformer:
 
 
 def _places(data: TaskData) -> tuple[int, int]:
-    """Response places that predict, and source places, of the longest problem that is trained or tested."""
+    """Return response places that predict, and source places, of the longest problem that is trained or tested."""
     test, task = data.spec.test, data.spec.data.task
     shapes = data.format.longest(max(*test.lengths, task.longest), max(*test.counts, task.most))
     sides = [data.format.layout(shape).split(data.writer.hands_over) for shape in shapes]
@@ -66,7 +66,7 @@ class WeightsError(ValueError):
 
 
 def load(spec: Spec, weights: Path | None) -> Transformer:
-    """The trained model of a specification; safetensors only, so a foreign file cannot run code.
+    """Return the trained model of a specification; safetensors only, so a foreign file cannot run code.
 
     Without ``weights`` the model that the specification constructs. Raises `WeightsError` for a damaged file.
     """

@@ -122,8 +122,7 @@ def _open(model: Transformer) -> None:
 
 
 def append_metrics(folder: Path, name: str) -> None:
-    """Put metrics of the earlier training in ``folder / name`` behind those of ``folder``, with its name before
-    theirs."""
+    """Put metrics of an earlier training in ``folder / name`` behind those of ``folder``, its name before theirs."""
     rows = [row for row in read_metrics(folder / METRICS) if not row[1].startswith(name)]
     rows += [(step, f"{name}_{of}", value) for step, of, value in read_metrics(folder / name / METRICS)]
     write_metrics(folder / METRICS, rows)

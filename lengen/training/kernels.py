@@ -112,13 +112,16 @@ class ChosenKernels(Callback):
 
 
 def of_parts(folder: Path) -> dict[str, dict[str, Any]]:
-    """Choices of the trainings of a run that have folders of their own below the run's, by folder, as in run.json."""
+    """Return choices of the trainings of a run that have folders of their own below the run's.
+
+    They are by folder, as in run.json.
+    """
     found = {path.parent: ChosenKernels(path.parent).choice for path in sorted(folder.glob(f"*/**/{FILE}"))}
     return {where.relative_to(folder).as_posix(): msgspec.to_builtins(kept) for where, kept in found.items() if kept}
 
 
 def choose(spec: Spec, device: str) -> Kernels:
-    """The kernels for a specification on a kind of device: a function of these two and of the processor."""
+    """Return the kernels for a specification on a kind of device: a function of these two and of the processor."""
     products, reasons = _products(spec, device)
     compiled, reason = _compiled(spec, device)
     return Kernels(products=products, compiled=compiled, why="; ".join([*reasons, reason]))
@@ -157,7 +160,7 @@ def _compiled(spec: Spec, device: str) -> tuple[bool, str]:
 
 
 def missing_compiler() -> str | None:
-    """The reason why nothing can be compiled here; None if something may be."""
+    """Return the reason why nothing can be compiled here; None if something may be."""
     import torch._dynamo.config
     import torch._inductor.config
 
@@ -188,7 +191,7 @@ def use(kernels: Kernels, module: SequenceModule, data: TaskData, context: Conte
 
 
 def _tried(kernels: Kernels, what: str, work: Callable[[], None], **instead: Any) -> Kernels:
-    """The same kernels if ``work`` can be done; else those with ``instead``, and one line on stderr."""
+    """Return the same kernels if ``work`` can be done; else those with ``instead``, and one line on stderr."""
     try:
         work()
     except Exception as error:  # of a compiler, a linker, a file system or a processor: all have the same remedy
@@ -198,7 +201,7 @@ def _tried(kernels: Kernels, what: str, work: Callable[[], None], **instead: Any
 
 
 def _said(what: str, error: Exception) -> str:
-    """The reason, which is one line on stderr as well."""
+    """Return the reason, which is one line on stderr as well."""
     message = " ".join(str(error).split())[:160]
     reason = f"{what} failed: {type(error).__name__}{message and ': '}{message}"
     print(f"{reason}; training goes on without", file=sys.stderr, flush=True)
@@ -277,7 +280,7 @@ def _compile(module: SequenceModule, data: TaskData, context: Context) -> None:
 
 
 def _round_once(module: SequenceModule) -> None:
-    """One native product, forward and backward."""
+    """Make one native product, forward and backward."""
     layer = nn.Linear(module.spec.model.width, 1, bias=False, device=module.device)
     x = torch.ones(1, module.spec.model.width, device=module.device, requires_grad=True)
     torch.autograd.backward(rounded_products(x, [layer], "native")[0].sum())
@@ -298,7 +301,7 @@ def _forget_others(setting: str) -> None:
 
 
 def _backward(module: SequenceModule, loss: Callable[[], torch.Tensor]) -> None:
-    """Forward and backward, without a trace: gradients are dropped, random numbers are what they were."""
+    """Go forward and backward, without a trace: gradients are dropped, random numbers are what they were."""
     training = module.training
     module.train()
     with torch.random.fork_rng([module.device] if module.device.type == "cuda" else []):

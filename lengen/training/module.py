@@ -31,7 +31,7 @@ from lengen.training.threads import SMALL, one_is_best
 
 
 def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
-    """Summed cross-entropy of the target tokens, in nats.
+    """Return summed cross-entropy of the target tokens, in nats.
 
     Args:
         logits: (B, T - 1, V) after each token but the last.
@@ -78,18 +78,18 @@ class SequenceModule(LightningModule):
         return TaskData(self.spec, self.seed)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Logits (B, T - 1, V) of every token of the batch but the first."""
+        """Return logits (B, T - 1, V) of every token of the batch but the first."""
         return logits_of(self.model, batch)
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
-        """Loss per target token, weighted as in `lengen.data.training_batches`."""
+        """Return loss per target token, weighted as in `lengen.data.training_batches`."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step, *self._share(index)).initial_seed())
         logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
         return response_loss(logits, batch.tokens, batch.loss) / batch.scale
 
     def _share(self, index: int) -> list[int]:
-        """Numbers that distinguish the batches of one step: none if a step takes one batch of one process."""
+        """Return numbers that distinguish the batches of one step: none if a step takes one batch of one process."""
         trainer = self._trainer
         if trainer is None or trainer.accumulate_grad_batches * trainer.world_size == 1:
             return []
@@ -159,7 +159,7 @@ class SequenceModule(LightningModule):
         self.log(name, share, batch_size=len(batch.tokens), add_dataloader_idx=not cells)
 
     def predict_step(self, batch: Problems, index: int, dataloader_idx: int = 0) -> list[str]:
-        """Greedy responses to problems, as text."""
+        """Return greedy responses to problems, as text."""
         return [self.data.vocab.decode(row) for row in write(model_of(self), self.data.writer, batch)]
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:

@@ -27,7 +27,7 @@ STRETCHES = 8
 
 
 def training_seconds(spec: Spec) -> float:
-    """Seconds that the training of ``spec`` is foreseen to take one core, with products in single precision.
+    """Return seconds that the training of ``spec`` is foreseen to take one core, with products in single precision.
 
     A function of the specification alone, so that the choices made by it are the same for every seed and machine.
     """
@@ -35,13 +35,13 @@ def training_seconds(spec: Spec) -> float:
 
 
 def core_rate(model: ModelSpec) -> float:
-    """Operations per second of one core on this model."""
+    """Return operations per second of one core on this model."""
     return CORE_RATE[model.activation] * (NARROW if model.width < 128 else 1.0)
 
 
 @cache
 def training_operations(spec: Spec) -> float:
-    """Operations of the training of ``spec``."""
+    """Return operations of the training of ``spec``."""
     train, (model, data) = spec.train, sizes(spec)
     if not train.steps:
         return 0.0
@@ -53,24 +53,27 @@ def training_operations(spec: Spec) -> float:
 
 
 def trained_cells(spec: Spec) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Lengths and counts of the main task that are trained."""
+    """Return lengths and counts of the main task that are trained."""
     task = spec.data.task
     return task.trained_lengths, tuple(range(min(2, task.most), task.most + 1))
 
 
 def padding(spec: Spec) -> float:
-    """Tokens computed per token of the data."""
+    """Return tokens computed per token of the data."""
     return 1.0 if spec.data.format.width or spec.train.one_length else PADDING
 
 
 def sizes(spec: Spec) -> tuple[ModelSpec, DataSpec]:
-    """Model and data of a specification with what decides their cost alone."""
+    """Return model and data of a specification with what decides their cost alone."""
     data = spec.data
     return _size(spec.model), DataSpec(task=data.task, format=data.format, spaces=data.spaces)
 
 
 def _size(model: ModelSpec) -> ModelSpec:
-    """A model of this size whose other fields are at their default: models that differ in those take equally long."""
+    """Return a model of this size whose other fields are at their default.
+
+    Models that differ in those take equally long.
+    """
     return ModelSpec(
         layers=model.layers,
         heads=model.heads,
@@ -86,13 +89,13 @@ def _size(model: ModelSpec) -> ModelSpec:
 
 @cache  # models of a paper are few sizes, tested on the same cells
 def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> float:
-    """`forward` of an average cell."""
+    """Count `forward` of an average cell."""
     return fmean(forward(model, *pair) for pair in _tokens(data, lengths, counts))
 
 
 @cache
 def verifying(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> float:
-    """`verify` of an average cell."""
+    """Count `verify` of an average cell."""
     if model.causal:
         return _forward(model, data, lengths, counts)
     return fmean(verify(model, *pair) for pair in _tokens(data, lengths, counts))
@@ -100,12 +103,12 @@ def verifying(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts
 
 @cache
 def _tokens(data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[tuple[float, float]]:
-    """Tokens of prompt and response in the cells of `some` lengths and counts: both grow smoothly along either."""
+    """Count tokens of prompt and response in cells of `some` lengths and counts; both grow smoothly along either."""
     return [data.tokens(length, count) for length in some(lengths) for count in some(counts)]
 
 
 def some(axis: Sequence[int]) -> Sequence[int]:
-    """Of a long axis of consecutive values the middles of `STRETCHES` equal stretches; any other axis whole.
+    """Return the middles of `STRETCHES` equal stretches of a long axis of consecutive values; any other axis whole.
 
     >>> some(range(1, 49)), some((2, 3)), some((1, 2, 5, 10, 20, 50, 100, 200, 500))
     ([4, 10, 16, 22, 28, 34, 40, 46], (2, 3), (1, 2, 5, 10, 20, 50, 100, 200, 500))
@@ -116,12 +119,14 @@ def some(axis: Sequence[int]) -> Sequence[int]:
 
 
 def verify(model: ModelSpec, prompt: float, response: float) -> float:
-    """Operations to decide exact match: one forward pass; one per token where earlier tokens see later ones."""
+    """Return operations to decide exact match: one forward pass; one per token where earlier tokens see later ones."""
     return forward(model, prompt, response) if model.causal else response * forward(model, prompt, response / 2)
 
 
 def forward(model: ModelSpec, prompt: float, response: float) -> float:
-    """Operations of one forward pass over a prompt and a response of so many tokens, the small vocabulary left out.
+    """Return operations of one forward pass over a prompt and a response of so many tokens.
+
+    The small vocabulary is left out.
 
     A decoder beside an encoder projects queries and outputs of the response, keys and values of the prompt.
     """
@@ -134,5 +139,5 @@ def forward(model: ModelSpec, prompt: float, response: float) -> float:
 
 
 def stack(model: ModelSpec, layers: int, length: float) -> float:
-    """Operations of ``layers`` blocks on a sequence that attends to itself."""
+    """Return operations of ``layers`` blocks on a sequence that attends to itself."""
     return layers * model.loops * length * (2 * model.block_weights + 4 * model.heads * model.head_dim * length)

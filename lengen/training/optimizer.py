@@ -10,7 +10,7 @@ from lengen.settings.spec import TrainSpec
 
 
 def learning_rate_factor(step: int, train: TrainSpec) -> float:
-    """Share of the peak learning rate at a step (0-based): linear from 0, then cosine to ``final_lr``.
+    """Return share of the peak learning rate at a step (0-based): linear from 0, then cosine to ``final_lr``.
 
     Tables 1-3 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count": warm-up over 1 %
     of the steps, cosine decay from LR to 0.1 LR. "Length Generalization on Multi-Digit Integer Addition with
@@ -31,14 +31,14 @@ def learning_rate_factor(step: int, train: TrainSpec) -> float:
 def build_optimizer(
     model: nn.Module, train: TrainSpec
 ) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
-    """AdamW over all parameters of a model and its schedule, stepped once per optimizer step."""
+    """Return AdamW over all parameters of a model and its schedule, stepped once per optimizer step."""
     optimizer = adamw(model.parameters(), train)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate_factor(step, train))
     return optimizer, schedule
 
 
 def adamw(parameters: Iterable[Tensor], train: TrainSpec) -> torch.optim.Optimizer:
-    """AdamW over parameters (fused: one kernel a step).
+    """Return AdamW over parameters (fused: one kernel a step).
 
     Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022).
     """

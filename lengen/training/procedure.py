@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 def run_setting(
     spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None], loggers: "Sequence[Logger]" = ()
 ) -> Any:
-    """Train and measure in a folder and return the `Outcome`; called again after a kill it goes on from the last
-    checkpoint. ``loggers`` of Lightning get what metrics.csv gets."""
+    """Train and measure in a folder and return the `Outcome`.
+
+    Called again after a kill it goes on from the last checkpoint. ``loggers`` of Lightning get what metrics.csv gets.
+    """
     procedure = declared(spec, "procedures")
     if procedure is not None:
         return procedure(spec, seed, folder, report, loggers)

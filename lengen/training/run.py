@@ -80,8 +80,9 @@ def execute(
     prepare: Callable[[Transformer], None] | None = None,
     loggers: Sequence[Logger] = (),
 ) -> Outcome:
-    """Train and measure one specification; call again after a kill and it goes on from the last checkpoint, after
-    Ctrl-C or SIGTERM from the last step.
+    """Train and measure one specification.
+
+    Call again after a kill and it goes on from the last checkpoint, after Ctrl-C or SIGTERM from the last step.
 
     ``prepare`` is given the untrained model, to set what is not trained (a fixed bias), and a setting that needs it is
     refused without; ``loggers`` get what metrics.csv gets, and the learning rate.
@@ -121,8 +122,10 @@ def check_bias(spec: Spec) -> None:
 
 
 def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:
-    """Return the callbacks of a training: losses, curves, early stopping, and the checkpoint, which has all their
-    states."""
+    """Return the callbacks of a training.
+
+    They are losses, curves, early stopping, and the checkpoint, which has all their states.
+    """
     test, train = spec.test, spec.train
     return [
         TrainingLoss(
@@ -164,7 +167,7 @@ class Measured:
         return {name: value for callback in self.callbacks for name, value in callback.scalars.items()}
 
     def outcome(self, info: dict[str, Any]) -> Outcome:
-        """The records of all of them, with what is known of the run."""
+        """Return the records of all of them, with what is known of the run."""
         arrays = {name: array for callback in self.callbacks for name, array in callback.arrays.items()}
         info = info | self.operand_lengths.found | self.chance.found
         return Outcome(self.scores.grid, self.attention.key_counts, self.attention.map, info, arrays)
@@ -173,7 +176,10 @@ class Measured:
 def build_trainer(
     spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[Logger] = (), *, progress: bool = False
 ) -> Trainer:
-    """The Trainer of every run: only what our callbacks and loggers do is on, and Lightning's bar if it is wanted."""
+    """Return the Trainer of every run.
+
+    Only what our callbacks and loggers do is on, and Lightning's bar if it is wanted.
+    """
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
     gpu = torch.cuda.is_available()
     # `deterministic` would fill every new tensor, with a kernel of its own.
@@ -212,7 +218,7 @@ def train(trainer: Trainer, module: SequenceModule, data: ArithmeticData, checkp
 
 
 def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
-    """Newest validation exact match and steps, with auxiliary tasks also the steps of the main one."""
+    """Return newest validation exact match and steps, with auxiliary tasks also the steps of the main one."""
     values = [value for _, name, value in read_metrics(folder / METRICS) if name == VALIDATION]
     if not values:
         return {}
@@ -221,7 +227,7 @@ def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
 
 
 def chosen(kernels: ChosenKernels) -> dict[str, Any]:
-    """The kernels that trained, as run.json holds them; nothing if nothing was trained."""
+    """Return the kernels that trained, as run.json holds them; nothing if nothing was trained."""
     choice = kernels.choice
     return {} if choice is None else {"kernels": msgspec.to_builtins(choice)}
 

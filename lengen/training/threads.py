@@ -20,7 +20,7 @@ CHOSEN_BY = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def one_is_best(model: nn.Module, most: int) -> bool:
-    """The model is on a CPU, has at most so many parameters, and the user has not chosen the threads."""
+    """Return the model is on a CPU, has at most so many parameters, and the user has not chosen the threads."""
     if any(name in os.environ for name in CHOSEN_BY):
         return False
     parameters = list(model.parameters())
@@ -29,7 +29,7 @@ def one_is_best(model: nn.Module, most: int) -> bool:
 
 @contextmanager
 def few_threads(model: nn.Module, most: int = SINGLE) -> Iterator[None]:
-    """One thread within, if that is best for this model; as many as before after it."""
+    """Use one thread within, if that is best for this model; as many as before after it."""
     before = torch.get_num_threads()
     if before == 1 or not one_is_best(model, most):
         yield

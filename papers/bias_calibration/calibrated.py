@@ -67,7 +67,7 @@ def execute(
 
 
 def average_attention(model: Transformer, data: TaskData, calibration: CalibrationSpec, seed: int) -> dict[str, Tensor]:
-    """Attention of the last layer averaged over training problems: "self" (H, M, M), "cross" (H, M, N).
+    """Return attention of the last layer averaged over training problems: "self" (H, M, M), "cross" (H, M, N).
 
     Problems have operands of the trained length (Step 1 says a random subset of the training samples: shorter ones
     would mix attention to leading zeros in). What lies above the diagonal of self-attention is -inf, scores and
@@ -79,7 +79,7 @@ def average_attention(model: Transformer, data: TaskData, calibration: Calibrati
 
 
 def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tensor, Tensor]:
-    """Biases (H, M, M) and (H, M, N) from the first rows of averaged attention.
+    """Return biases (H, M, M) and (H, M, N) from the first rows of averaged attention.
 
     Where the architecture is not ``causal``, the bias of self-attention alone decides what a place sees: then, as in
     the authors' code, a transparent head sees later places too.
@@ -109,7 +109,9 @@ def calibrate(attention: dict[str, Tensor], spec: CalibratedSpec) -> tuple[Tenso
 
 
 def with_corner(cross: Tensor, largest: Tensor) -> Tensor:
-    """Cross-attention biases (H, M, N) as the authors' code has them: the first place sees the last ``$`` in any head.
+    """Return cross-attention biases (H, M, N) as the authors' code has them.
+
+    The first place sees the last ``$`` in any head.
 
     There an open line has its value d_l and that corner 0; here d_l - d_max, so the corner has -d_max (``largest``,
     (H,)). A head without a line is not transparent: the corner alone is open in it.
@@ -121,18 +123,21 @@ def with_corner(cross: Tensor, largest: Tensor) -> Tensor:
 
 
 def readable(bias: Tensor) -> Tensor:
-    """A bias in whose rows without an open key every key is open: what -10^6 instead of -inf does, rounding aside."""
+    """Return a bias in whose rows without an open key every key is open.
+
+    This is what -10^6 instead of -inf does, rounding aside.
+    """
     closed = (bias == float("-inf")).all(dim=2, keepdim=True)
     return bias.masked_fill(closed, 0.0)
 
 
 def converged(rows: Sequence[tuple[int, str, float]]) -> int | None:
-    """First step at which validation exact match reached `INTERPOLATED`; None if it never did."""
+    """Return first step at which validation exact match reached `INTERPOLATED`; None if it never did."""
     return next((step for step, name, value in rows if name == VALIDATION and value >= INTERPOLATED), None)
 
 
 def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[str, float]:
-    """Times of both trainings: in all, until they converged, and the ratios of the latter (Section 6)."""
+    """Return times of both trainings: in all, until they converged, and the ratios of the latter (Section 6)."""
     scalars = {
         "interpolation_val_exact_match": began["scalars"][VALIDATION],
         "interpolation_seconds": round(began["scalars"]["steps"] * began["seconds_per_step"], 3),
@@ -150,7 +155,7 @@ def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[st
 
 
 def _notes(scalars: dict[str, float], cross: Tensor) -> list[str]:
-    """Notes on the first training and the bias, for readers of the scores."""
+    """Return notes on the first training and the bias, for readers of the scores."""
     reached, notes = scalars["interpolation_val_exact_match"], []
     if reached < INTERPOLATED:
         notes.append(

@@ -36,18 +36,18 @@ class Line(NamedTuple):
 
 
 def fig2(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Cross-attention of one head, each task beside the other."""
+    """Return cross-attention of one head, each task beside the other."""
     return _maps([[(run, "cross", cross_lines(run)[0].head) for run in _recorded(runs)]])
 
 
 def fig8(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Cross-attention and self-attention of the sharpest head of each."""
+    """Return cross-attention and self-attention of the sharpest head of each."""
     found = _recorded(runs)[:1]
     return _maps([[(run, "cross", cross_lines(run)[0].head), (run, "self", self_lines(run)[0].head)] for run in found])
 
 
 def fig9(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Cross-attention of two heads, the sharpest on either operand, and the two sharpest self-attentions."""
+    """Return cross-attention of two heads, the sharpest on either operand, and the two sharpest self-attentions."""
     return _maps(
         [
             [(run, "cross", cross.head), (run, "self", below.head)]
@@ -106,7 +106,7 @@ def by_operand(run: Run) -> list[Line]:
 
 
 def _recorded(runs: Runs) -> list[Run]:
-    """The first run of each experiment that recorded attention."""
+    """Return the first run of each experiment that recorded attention."""
     found = (next((run for run in some if "probe0.cross" in run.arrays), None) for some in runs.values())
     return [run for run in found if run is not None]
 
@@ -144,7 +144,7 @@ TICKS = {"addition": ("first operand", "second operand"), "n-by-one": ("first op
 
 
 def biases(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Cross-attention bias of every head, with the self-attention biases small below."""
+    """Return cross-attention bias of every head, with the self-attention biases small below."""
     run = next((run for some in runs.values() for run in some if "bias.cross" in run.arrays), None)
     if run is None:
         return plotting.empty()
@@ -189,7 +189,7 @@ def _bias(axes: Axes, matrix: np.ndarray, title: str) -> None:
 
 
 def _operands(axes: Axes, task: str, columns: int) -> None:
-    """Names of the operands below; sources are "$ a...a + b...b $" and "$ a...a * b $"."""
+    """Write the names of the operands below; sources are "$ a...a + b...b $" and "$ a...a * b $"."""
     operator = columns - 3 if task == "n-by-one" else (columns - 1) // 2
     for edge in (operator - 0.5, operator + 0.5):
         axes.axvline(edge, color="0.35", linewidth=0.35)
@@ -246,7 +246,7 @@ COLOURS = ListedColormap(("0.88", "#0b4a8f"))
 
 
 def windows(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """The bias matrices of unary and binary operations for w = 1; reads no run."""
+    """Return the bias matrices of unary and binary operations for w = 1; reads no run."""
     rows = DIGITS + 1
     output = [r"\$", *(f"y{k}" for k in range(1, rows))]
     down = range(DIGITS, 0, -1)

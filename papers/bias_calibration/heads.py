@@ -11,7 +11,7 @@ import numpy as np
 def heads_by_operand(
     bias_cross: np.ndarray, columns_first: Sequence[int], columns_second: Sequence[int], rows: int
 ) -> tuple[int, int]:
-    """Number of heads open to the first operand only, and number of heads open to the second operand only.
+    """Return number of heads open to the first operand only, and number of heads open to the second operand only.
 
     Section 6 reads from Figure 4 that in addition some heads attend to the first operand and the others to the second.
     A head counts for an operand when, in its first ``rows`` rows, it has open entries in that operand's columns and

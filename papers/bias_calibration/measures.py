@@ -21,7 +21,7 @@ NEAR = 1
 
 
 def shares_near(cross: np.ndarray, units: list[int], digits: range) -> np.ndarray:
-    """(heads,) share of cross-attention within one place of the digits to be written, averaged over them.
+    """Return (heads,) share of cross-attention within one place of the digits to be written, averaged over them.
 
     Figures 2, 8 and 9 of "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic
     Transformers" show heads whose attention follows the anti-diagonal; here that is a number. Row i of an attention
@@ -48,7 +48,10 @@ def shares_near(cross: np.ndarray, units: list[int], digits: range) -> np.ndarra
 
 
 def follows(stretch: str) -> Measure:
-    """`shares_near` over one of `STRETCHES`, of the head with the largest share in the first; KeyError for another."""
+    """Return `shares_near` over one of `STRETCHES` of the head with the largest share in the first.
+
+    KeyError for another.
+    """
     words = STRETCHES[stretch]
 
     def value(run: Run) -> tuple[float, int]:
@@ -58,8 +61,11 @@ def follows(stretch: str) -> Measure:
 
 
 def followed(run: Run, stretch: str) -> float:
-    """`shares_near` over one of `STRETCHES`, of the head with the largest share in the first, on the probe with the
-    longest operand; zeros that pad it are no digits to be written. Raises `Missing` without such a probe."""
+    """Return `shares_near` over one of `STRETCHES`, of the head with the largest share in the first.
+
+    It is measured on the probe with the longest operand; zeros that pad it are no digits to be written. Raises
+    `Missing` without such a probe.
+    """
     data = build(run.info["spec"]["data"], DataSpec, "data")
     numbers = [int(name[5:].partition(".")[0]) for name in run.arrays if name.startswith("probe")]
     if not numbers:
@@ -86,7 +92,7 @@ def operands(tokens: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _operands(source: np.ndarray) -> list[tuple[int, int]]:
-    """(place of the units, digits without leading zeros) of every number of a source."""
+    """Return (place of the units, digits without leading zeros) of every number of a source."""
     text = "".join(source.tolist())
     return [(stop - 1, len(text[start:stop].lstrip("0"))) for start, stop in operands(text)]
 

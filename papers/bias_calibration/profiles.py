@@ -105,19 +105,19 @@ VANILLA = Spec(
 
 
 def _task(kind: Kind, digits: int, base: int, limit: int = 0) -> Task:
-    """A task of that many trained digits; N x 1 is tested without times zero (D18)."""
+    """Return a task of that many trained digits; N x 1 is tested without times zero (D18)."""
     if kind is NByOne:
         return NByOne(digits=digits, base=base, limit=limit, tested_from=1)
     return kind(digits=digits, base=base, limit=limit)
 
 
 def _written(task: Task, width: int) -> Linear:
-    """The natural expression; results of N x 1 have two digits more, as in the authors' code (D19)."""
+    """Return the natural expression; results of N x 1 have two digits more, as in the authors' code (D19)."""
     return Linear(separator="$", width=width, reverse_response=True, more_zeros=2 if isinstance(task, NByOne) else 0)
 
 
 def paper(kind: Kind, base: int) -> Profile:
-    """Any task as `VANILLA`; most numbers up to 2^20 have six decimal digits, or twenty bits."""
+    """Return any task as `VANILLA`; most numbers up to 2^20 have six decimal digits, or twenty bits."""
     task = _task(kind, round(math.log(LIMIT, base)), base, LIMIT)
     return Profile(
         name="paper",
@@ -238,7 +238,7 @@ OURS = CalibrationSpec(
 
 
 def _train(steps: int, batch: int) -> TrainSpec:
-    """Every training of two cores: the same rate, warm-up, interval of validation and reason to stop."""
+    """Return every training of two cores: the same rate, warm-up, interval of validation and reason to stop."""
     return TrainSpec(
         steps=steps, batch=batch, lr=PEAK, betas=ADAM, eps=1e-9, warmup=0.0, warmup_steps=60, bucket=4,
         evaluations=steps // EVERY, stop_at=1.0, patience=PATIENCE, precision="bf16-products",
@@ -246,7 +246,10 @@ def _train(steps: int, batch: int) -> TrainSpec:
 
 
 def _small(kind: Kind, base: int, digits: int, width: int, layers: int, train: TrainSpec, test: Changes) -> Spec:
-    """A vanilla model without encoder layers, pre-norm, on numbers whose length is drawn before the digits (D7, D9)."""
+    """Return a vanilla model without encoder layers, pre-norm.
+
+    It is trained on numbers whose length is drawn before the digits (D7, D9).
+    """
     task = _task(kind, digits, base)
     model = {"layers": layers, "norm_place": "pre", "dropout": 0.0, "architecture": EncoderDecoder()}
     return overlay(
@@ -259,7 +262,7 @@ def _small(kind: Kind, base: int, digits: int, width: int, layers: int, train: T
 def _two_cores(
     name: Literal["cpu", "night"], kind: Kind, base: int, small: Small, windowed: Windowed, examples: int
 ) -> Profile:
-    """One or two decoder layers on the embeddings of the query, short operands.
+    """Return one or two decoder layers on the embeddings of the query, short operands.
 
     Scaffolded models have two layers: with one, nothing but positions could order a window.
     """
@@ -304,17 +307,17 @@ RELATIVE: dict[str, Changes] = {
 
 
 def cpu(kind: Kind, base: int) -> Profile:
-    """Minutes for the whole paper."""
+    """Return minutes for the whole paper."""
     return _two_cores("cpu", kind, base, CPU[kind], CPU_WINDOWED[kind], examples=500)
 
 
 def night(kind: Kind, base: int) -> Profile:
-    """Hours for the whole paper: the published 6 digits, or 20 bits, tested to 50 or, where dear, to 20 (D7)."""
+    """Return hours for the whole paper: the published 6 digits, or 20 bits, tested to 50 or, where dear, to 20 (D7)."""
     return _two_cores("night", kind, base, NIGHT[kind], NIGHT_WINDOWED[kind], examples=1000)
 
 
 def smoke(kind: Kind, base: int) -> Profile:
-    """Everything tiny: about a second."""
+    """Return everything tiny: about a second."""
     vanilla = _small(
         kind,
         base,
@@ -341,5 +344,5 @@ BUILDERS: dict[str, Callable[[Kind, int], Profile]] = {"smoke": smoke, "cpu": cp
 
 
 def profile(name: str, kind: Kind, base: int = 10) -> Profile:
-    """A task at one size; parity is in binary, whatever the base."""
+    """Return a task at one size; parity is in binary, whatever the base."""
     return BUILDERS[name](kind, 2 if kind is RunningXor else base)

@@ -25,7 +25,7 @@ def measurements(spec: Spec) -> list[Measurement]:
 
 @torch.no_grad()
 def relative_scores(model: Transformer, data: TaskData) -> tuple[Tensor, Tensor]:
-    """Distances -k to k, and the mean that the keys of each distance add to a score, per head (H, 2k + 1).
+    """Return distances -k to k, and the mean that the keys of each distance add to a score, per head (H, 2k + 1).
 
     The mean is over validation problems, layers and query places: query . w[distance] x scale.
     """

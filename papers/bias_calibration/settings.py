@@ -28,7 +28,7 @@ ENCODINGS: dict[str, Encoding] = {"vanilla": Sinusoidal(), "alibi": ALiBi(), "ro
 
 
 def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
-    """A model of `ENCODINGS` on the natural expression."""
+    """Return a model of `ENCODINGS` on the natural expression."""
     spec = overlay(profile.vanilla, {"model.encoding": ENCODINGS[encoding]})
     if encoding == "alibi":  # without a block of its own the query would be a bag of digits (D12)
         return overlay(spec, {"model.architecture": EncoderDecoder(encoder_layers=1)}, profile.alibi)
@@ -42,8 +42,10 @@ def plain(profile: Profile, encoding: str = "vanilla") -> Spec:
 
 
 def product(profile: Profile) -> Spec:
-    """The vanilla model on products of two numbers of up to as many digits as are trained elsewhere, which are drawn
-    digit by digit; the second one is tested at the longest length."""
+    """Return the vanilla model on products of two numbers of up to as many digits as are trained elsewhere.
+
+    They are drawn digit by digit; the second one is tested at the longest length.
+    """
     digits = profile.vanilla.data.task.longest
     task = Multiplication(digits=digits, second_digits=digits)
     test: Changes = {"lengths": tuple(range(1, digits + 1)), "counts": (digits,)}
@@ -51,15 +53,18 @@ def product(profile: Profile) -> Spec:
 
 
 def expression(profile: Profile) -> Spec:
-    """The vanilla model on expressions of four operations, two inside each other: the least depth that Appendix C does
-    not have. Nothing pads them, as there is no digit that changes no result."""
+    """Return the vanilla model on expressions of four operations, two inside each other.
+
+    This is the least depth that Appendix C does not have. Nothing pads them, as there is no digit that changes no
+    result.
+    """
     task = ListOps(digits=max(3, profile.vanilla.data.task.longest), depth=2)
     test: Changes = {"lengths": task.trained_lengths}
     return overlay(profile.vanilla, {"data": {"task": task, "format": Linear()}, "test": test})
 
 
 def relative(profile: Profile) -> RelativeSpec:
-    """The cited encoder-only model with shared layers and relative keys.
+    """Return the cited encoder-only model with shared layers and relative keys.
 
     Distances are told apart over the whole sequence, and only in plain order are they constant.
     """
@@ -81,7 +86,7 @@ CONFIGURATIONS: dict[str, Changes] = {
 
 
 def scaffolded(profile: Profile, configuration: str) -> Spec:
-    """A configuration of Table 3; the operands of binary tasks are aligned (Appendix A.4)."""
+    """Return a configuration of Table 3; the operands of binary tasks are aligned (Appendix A.4)."""
     spec = overlay(profile.vanilla, profile.windowed)
     aligned = isinstance(spec.data.task, PairAddition | NByOne)
     if aligned:
@@ -106,7 +111,7 @@ VARIED_DIGITS = 8
 
 
 def varied(profile: Profile, change: Changes) -> Spec:
-    """Configuration C of Appendix A.5 with another window or period."""
+    """Return configuration C of Appendix A.5 with another window or period."""
     digits: Changes = {"data.task.digits": VARIED_DIGITS} if profile.name in ("cpu", "night") else {}
     return overlay(scaffolded(profile, "cyclic"), digits, change)
 
@@ -134,7 +139,7 @@ CODE: Changes = {
 
 
 def calibrated(profile: Profile, positions: bool | None = None, calibration: Changes | None = None) -> CalibratedSpec:
-    """Attention bias calibration; ``positions`` keeps sinusoids in retraining, None as the profile does (D6)."""
+    """Return attention bias calibration; ``positions`` keeps sinusoids in retraining, None as the profile does (D6)."""
     spec = overlay(profile.vanilla, {"model.architecture.attention_bias": Given()}, profile.retraining)
     if not (profile.name == "paper" if positions is None else positions):
         spec = overlay(spec, CONFIGURATIONS["nope"])
@@ -149,13 +154,16 @@ def calibrated(profile: Profile, positions: bool | None = None, calibration: Cha
 
 
 def as_long(spec: CalibratedSpec) -> CalibratedSpec:
-    """Retrained for as many steps as the first training: a bias that does not help has the time of a model without."""
+    """Return retrained for as many steps as the first training.
+
+    A bias that does not help has the time of a model without.
+    """
     first = spec.interpolation
     return overlay(spec, {"train": {"steps": first.steps, "evaluations": first.evaluations}})
 
 
 def with_code_masks(spec: CalibratedSpec) -> CalibratedSpec:
-    """The bias replaces the causal mask, as in the authors' code.
+    """Return the bias replaces the causal mask, as in the authors' code.
 
     Where earlier places may see later ones, a response is scored token by token: less often and at fewer lengths where
     50 digits are tested, without an early stop.

@@ -76,7 +76,10 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
     calibration: CalibrationSpec
 
     def first(self) -> Spec:
-        """The interpolating model's specification; its validation decides if it interpolates, so it is not tested."""
+        """Return the interpolating model's specification.
+
+        Its validation decides if it interpolates, so it is not tested.
+        """
         encoding = self.interpolation.encoding
         ids = NoPositionIds() if isinstance(encoding, NoEncoding) else Consecutive()
         plain = {"attention_bias": None, "causal": True}
@@ -88,7 +91,7 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
         )
 
     def retrained(self) -> Spec:
-        """The retrained model's specification, without the sections of its own."""
+        """Return the retrained model's specification, without the sections of its own."""
         return Spec(data=self.data, model=self.model, train=self.train, test=self.test)
 
     def trainings(self) -> tuple[Spec, ...]:

@@ -45,7 +45,7 @@ def set_weights(model: Transformer, sizes: Sizes, sharpness: float, arrow: int) 
 
 
 def embed_tokens(table: Tensor, at: Subspaces) -> None:
-    """D.4.1: NUM, IS_BOS and FULL_ONES; the other named dimensions start at zero."""
+    """Embed tokens (D.4.1): NUM, IS_BOS and FULL_ONES; the other named dimensions start at zero."""
     # Dimension 1 (NUM): the value of a digit, 0 for every other token.
     table[DIGITS, at["NUM"]] = torch.arange(10.0)[:, None]
     # Dimension 2 (IS_BOS): 1 for '$'.
@@ -55,7 +55,7 @@ def embed_tokens(table: Tensor, at: Subspaces) -> None:
 
 
 def embed_positions(table: Tensor, bits: int, here: slice, next: slice) -> None:
-    """D.4.2, Equations (5) and (6): id k at v_k and v_(k+1); id 0, of '$', at zero."""
+    """Embed positions (D.4.2, Equations (5) and (6)): id k at v_k and v_(k+1); id 0, of '$', at zero."""
     vectors = vertices(bits)
     table[1:, here] = vectors
     # NEXT of the largest id is v_1, as printed; harmless: nothing follows the last result, digits have an id to spare.
@@ -63,7 +63,7 @@ def embed_positions(table: Tensor, bits: int, here: slice, next: slice) -> None:
 
 
 def vertices(bits: int) -> Tensor:
-    """Equation (3): (2^D, D) rows v_1, v_2, ...: signs are the binary digits of k - 1, most significant first.
+    """Return Equation (3): (2^D, D) rows v_1, v_2, ...: signs are the binary digits of k - 1, most significant first.
 
     >>> vertices(2).tolist()
     [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]
@@ -73,7 +73,7 @@ def vertices(bits: int) -> Tensor:
 
 
 def set_heads(attention: torch.nn.Module, sizes: Sizes, sharpness: float) -> None:
-    """D.5: what each head compares, and what it carries where.
+    """Set (D.5) what each head compares, and what it carries where.
 
     A head compares coordinates of its queries with its keys', sign by sign; '$' gets the score of a full match from
     every query. Printed are sqrt(alpha) in Q and in K, and sqrt(alpha P) for '$' (some prints lack the root): squares
@@ -101,7 +101,7 @@ def set_head(
     reads: tuple[str, float],
     writes: str,
 ) -> None:
-    """One head: pairs (subspace of the query, subspace of the key) that have to agree, what it reads and writes."""
+    """Set one head: pairs (subspace of the query, subspace of the key) that have to agree, what it reads and writes."""
     at, size = sizes.subspaces(), sum(sizes.bits) + 1
     query, key, value = (
         getattr(attention, name).weight[head * size : (head + 1) * size] for name in ("query", "key", "value")
@@ -124,7 +124,7 @@ def set_head(
 
 
 def set_feed_forward(enter: Tensor, leave: Tensor, at: Subspaces) -> None:
-    """D.7: from PRE_SUM, PRE_CARRY, NUM, PRE_ARROW, PRE_EOS to SUM, ARROW, EOS; biases are weights on FULL_ONES."""
+    """Lead PRE_SUM, PRE_CARRY, NUM, PRE_ARROW, PRE_EOS to SUM, ARROW, EOS (D.7); biases are weights on FULL_ONES."""
     # Sub-network 1, SUM, which D.7.1 leaves to Cho et al. (2024); derived here. D = PRE_SUM + carry is 0 to 19, and
     # PRE_CARRY - NUM = 10 carry - (the carry before it), so z = 10 PRE_SUM + PRE_CARRY - NUM is 10 D or 10 D - 1.
     #   T_D(z) = 1/2 [phi(z - 10D + 7) - phi(z - 10D + 5) - phi(z - 10D - 3) + phi(z - 10D - 5)]
@@ -157,7 +157,7 @@ def set_feed_forward(enter: Tensor, leave: Tensor, at: Subspaces) -> None:
 
 
 def read_out(head: Tensor, at: Subspaces, arrow: int) -> None:
-    """D.8, Table 24: an arrow outweighs a digit, the end outweighs both."""
+    """Read the token out (D.8, Table 24): an arrow outweighs a digit, the end outweighs both."""
     head[DIGITS, at["SUM"]] = torch.eye(10)
     head[arrow, at["ARROW"]] = 10
     head[END, at["EOS"]] = 100

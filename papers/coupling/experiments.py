@@ -213,7 +213,7 @@ FIG9_PUBLISHED = row(
 
 
 def shared_width(spec: Spec) -> Changes:
-    """Heads share the width."""
+    """Return heads share the width."""
     return {"model.head_dim": spec.model.width // spec.model.heads}
 
 

@@ -23,7 +23,7 @@ def _scratchpad(run: Run) -> bool:
 
 
 def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Attention maps with and without scratchpad, above the keys a step needs against the number of operands."""
+    """Return attention maps with and without scratchpad, above the keys a step needs against the number of operands."""
     drawn = list(_recorded(picture, runs))
     maps = []
     for pad in (True, False):
@@ -62,7 +62,7 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 
 def _recorded(picture: Picture, runs: Runs) -> list[tuple[Experiment, Run]]:
-    """The first learned run of each experiment that recorded attention, and otherwise the first."""
+    """Return the first learned run of each experiment that recorded attention, and otherwise the first."""
     found = []
     for item, some in plotting.shown(picture, runs):
         found += [(item, run) for run in plotting.learned(some) if run.attention is not None][:1]
@@ -75,7 +75,7 @@ def _map(run: Run) -> AttentionMap:
 
 
 def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> Line2D:
-    """Mean over heads against the count, at the length with the widest span of counts; dots are seeds."""
+    """Return mean over heads against the count, at the length with the widest span of counts; dots are seeds."""
     rows = [(k, *row, row.keys_sum / row.steps) for k, run in enumerate(runs) for row in run.key_counts if row.steps]
     frame = pd.DataFrame(rows, columns=["run", *KeyCount._fields, "keys"])
     counts = frame.groupby("length")["count"]
@@ -92,7 +92,7 @@ def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> L
 
 
 def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """The construction in three number formats: exact match in its worst cell."""
+    """Return the construction in three number formats: exact match in its worst cell."""
     least = {
         f"{plotting.label(item, some)}: {len(cells)} cells": {"worst cell": float(cells["value"].min())}
         for item, some in plotting.shown(picture, runs)
@@ -106,8 +106,10 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 
 def overlap_csv(runs: Runs) -> str:
-    """Return a row per trained head and head of the construction: their overlap, with and without the start token, and
-    that of attention spread evenly over all visible keys."""
+    """Return a row per trained head and head of the construction.
+
+    It has their overlap, with and without the start token, and that of attention spread evenly over all visible keys.
+    """
     columns = ("overlap", "overlap_without_start", "even_overlap", "even_overlap_without_start")
     rows = []
     for name, run in [(name, run) for name, some in runs.items() for run in some if run.attention is not None]:
@@ -120,7 +122,7 @@ def overlap_csv(runs: Runs) -> str:
 
 
 def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """The four heads of the construction above the trained head nearest to each, and all overlaps below."""
+    """Return the four heads of the construction above the trained head nearest to each, and all overlaps below."""
     drawn = _recorded(picture, runs)
     made = next((run for _, run in drawn if run.constructed), None)
     trained = [(item, some) for item, some in plotting.shown(picture, runs) if not some[0].constructed]
@@ -142,7 +144,7 @@ def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 
 def _overlaps(figure: Figure, axes: Axes, trained: Sequence[tuple[Experiment, Sequence[Run]]]) -> None:
-    """Every trained head's overlap with each head of the construction; attention spread evenly as a dash."""
+    """Draw every trained head's overlap with each head of the construction; attention spread evenly as a dash."""
     held = {plotting.label(item, some): [run for run in some if run.attention is not None] for item, some in trained}
     held = {label: some for label, some in held.items() if some}
     looks = plotting.looks(held)

@@ -14,7 +14,7 @@ def _mean_keys(rows: Sequence[KeyCount]) -> float:
 
 
 def keys_growth(rows: Sequence[KeyCount]) -> tuple[float, int]:
-    """Growth exponent of the keys a step attends to, as operands are added, and the steps it rests on.
+    """Return growth exponent of the keys a step attends to, as operands are added, and the steps it rests on.
 
     ``keys(m)`` is the number of keys that hold 90 % of the attention of a prediction step, averaged over steps and
     heads of all layers at operand count m. The exponent is log(keys(M) / keys(m)) / log(M / m) between the smallest
@@ -44,7 +44,7 @@ def _keys(run: Run) -> tuple[float, int]:
 
 
 def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[float, int]]:
-    """A number of the recorded map; `Missing` if no row of it is measured, as without a scratchpad."""
+    """Return a number of the recorded map; `Missing` if no row of it is measured, as without a scratchpad."""
 
     def value(run: Run) -> tuple[float, int]:
         if run.attention is None:

@@ -17,7 +17,9 @@ HEADS = ("column to come", "column just written", "place to come", "same place")
 
 
 def coordinates(tokens: Sequence[str]) -> np.ndarray:
-    """(2, T) place of a digit within its number, least significant first from 1, and number of each token (D.4.2).
+    """Return (2, T) place of a digit within its number, and number, of each token (D.4.2).
+
+    The least significant place is 1.
 
     '+' belongs to the operand before it, '=' and '>' to the number they open; those symbols have place 0, '$' has -1.
 
@@ -40,7 +42,7 @@ def coordinates(tokens: Sequence[str]) -> np.ndarray:
 
 
 def predicted(tokens: Sequence[str]) -> np.ndarray:
-    """(4, T, T) attention of the construction on these tokens, in closed form.
+    """Return (4, T, T) attention of the construction on these tokens, in closed form.
 
     A query shares its weight equally between '$' and all keys up to itself that it matches (D.5).
     """
@@ -56,7 +58,9 @@ def predicted(tokens: Sequence[str]) -> np.ndarray:
 
 
 def overlaps(trained: np.ndarray, pattern: np.ndarray, steps: slice, start: bool = True) -> np.ndarray:
-    """(heads, 4) overlap of each head (heads, T, T) with each predicted one (4, T, T), mean over the rows ``steps``.
+    """Return (heads, 4) overlap of each head (heads, T, T) with each predicted one (4, T, T).
+
+    It is the mean over the rows ``steps``.
 
     Without ``start`` the first token is left out and rows are scaled to sum to one again; rows of the prediction that
     have nothing else are left out; nan if no row is left.
@@ -78,14 +82,14 @@ def _scaled(rows: np.ndarray) -> np.ndarray:
 
 
 def of_map(record: AttentionMap, start: bool = True) -> np.ndarray:
-    """(layers, heads, 4) overlap of every head of an averaged map, over the steps that predict a response token."""
+    """Return (layers, heads, 4) overlap of every head of an averaged map, over steps that predict response tokens."""
     pattern = predicted(record.tokens)
     steps = slice(record.tokens.index("="), None)
     return np.stack([overlaps(layer, pattern, steps, start) for layer in record.weights])
 
 
 def nearest(found: np.ndarray) -> list[tuple[int, int]]:
-    """For each head of the construction the (layer, head) of a trained one, from (layers, heads, 4) overlaps.
+    """Return for each head of the construction the (layer, head) of a trained one, by (layers, heads, 4) overlaps.
 
     Different heads if there are enough of them, so that the sum of their overlaps is largest.
     """
@@ -102,13 +106,16 @@ def nearest(found: np.ndarray) -> list[tuple[int, int]]:
 
 
 def digit_heads(record: AttentionMap) -> float:
-    """Find the construction's two digit-reading heads in a model: for each the largest overlap of any trained head, the
-    start token left out; the mean of both."""
+    """Find the construction's two digit-reading heads in a model.
+
+    For each of them the largest overlap of any trained head counts, the start token left out; returned is the mean of
+    both.
+    """
     return float(of_map(record, start=False)[:, :, :2].max(axis=(0, 1)).mean())
 
 
 def operands_read(record: AttentionMap) -> float:
-    """Share of the operands that the broadest head reads at once (Figure 7b: eleven lines for eleven operands).
+    """Return share of the operands that the broadest head reads at once (Figure 7b: eleven lines for eleven operands).
 
     At a step that predicts a digit a head reads an operand where the digit of one place in it, the same for all
     operands, holds at least half of an even share of the attention, 1 / (2 operands); the place with most of them
@@ -126,7 +133,7 @@ def operands_read(record: AttentionMap) -> float:
 
 
 def uniform(record: AttentionMap, start: bool = True) -> np.ndarray:
-    """(4,) overlap of attention that is spread evenly over all that a query sees: what no structure gives."""
+    """Return (4,) overlap of attention that is spread evenly over all that a query sees: what no structure gives."""
     size = len(record.tokens)
     even = np.tri(size) / np.arange(1, size + 1)[:, None]
     shares: np.ndarray = overlaps(even[None], predicted(record.tokens), slice(record.tokens.index("="), None), start)[0]

@@ -186,7 +186,7 @@ PRODUCTS_AT_LENGTHS = ByProfile(
 
 
 def longer_for_one_layer(spec: Spec) -> Changes:
-    """Twice the updates for one layer on endless data of the published problem, which it learns more slowly."""
+    """Return twice the updates for one layer on endless data of the published problem, which it learns more slowly."""
     endless = spec.data.task == PAPER_ADDITION.data.task and not spec.data.examples
     return {"train.steps": 2 * spec.train.steps} if endless and spec.model.layers == 1 else {}
 
@@ -201,7 +201,7 @@ TINY: dict[type[Task], Task] = {
 
 
 def smoke(paper: Spec) -> Spec:
-    """A published setting with everything tiny."""
+    """Return a published setting with everything tiny."""
     counts = (1,) if isinstance(paper.data.task, Parity) else (2, 3)
     return overlay(
         paper,
@@ -225,7 +225,7 @@ METHODS: dict[str, tuple[PositionIds | None, Encoding]] = {
 
 
 def by_method(bases: Mapping[str, Spec], name: str, scratchpad: bool) -> dict[str, Spec]:
-    """A task's setting at every profile with another method, with its scratchpad or without.
+    """Return a task's setting at every profile with another method, with its scratchpad or without.
 
     Coupled ids have one level per stage of the scratchpad; without it, the first level alone.
     """

@@ -67,7 +67,7 @@ class Sizes:
 
     @property
     def width(self) -> int:
-        """d = 2 (P_1 + P_2) + 19."""
+        """The width d = 2 (P_1 + P_2) + 19."""
         return self.subspaces().width
 
     @property
@@ -88,7 +88,7 @@ class Sizes:
         return math.ceil(math.log(29.7 * self.tokens / TOLERANCE) / 2)
 
     def subspaces(self) -> Subspaces:
-        """The coordinates of the residual stream by their names in D.4."""
+        """Return the coordinates of the residual stream by their names in D.4."""
         first, second = self.bits
         return Subspaces(
             NUM=1, IS_BOS=1, FULL_ONES=1,
@@ -137,7 +137,7 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
         self._check_precision(sizes)
 
     def _check_precision(self, sizes: Sizes) -> None:
-        """Scores are sums of alpha times P signs: all partial sums have to be exact integers for matches to tie."""
+        """Refuse scores, sums of alpha times P signs, that are no exact integers: else matches do not tie."""
         precision = self.train.precision
         if precision not in NUMBER_FORMATS:
             raise SettingError(
@@ -162,7 +162,7 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
 
 
 def _shown(value: object) -> str:
-    """A value or a part as ``--set`` takes it."""
+    """Return a value or a part as ``--set`` takes it."""
     found = msgspec.to_builtins(value)
     if isinstance(found, dict) and set(found) == {"kind"}:
         found = found["kind"]
@@ -170,18 +170,18 @@ def _shown(value: object) -> str:
 
 
 def sizes_of(spec: Spec) -> Sizes:
-    """The sizes that a specification states."""
+    """Return the sizes that a specification states."""
     return Sizes(operands=spec.data.task.most, digits=spec.data.task.longest)
 
 
 def position_ids(sizes: Sizes) -> Coupled:
-    """Ids 1 to 2^P_1 and 1 to 2^P_2; id 0 is that of '$'."""
+    """Return ids 1 to 2^P_1 and 1 to 2^P_2; id 0 is that of '$'."""
     first, second = sizes.bits
     return Coupled((2**first, 2**second))
 
 
 def shape(sizes: Sizes) -> ModelSpec:
-    """One layer, four heads, learned ids, no normalisation, ReLU (Theorem 4.1, D.2)."""
+    """Return one layer, four heads, learned ids, no normalisation, ReLU (Theorem 4.1, D.2)."""
     return ModelSpec(
         layers=1,
         heads=4,
@@ -196,7 +196,10 @@ def shape(sizes: Sizes) -> ModelSpec:
 
 
 def theorem(operands: int, digits: int, *, precision: Any = "32-true", **test: Any) -> TheoremSpec:
-    """The construction for up to ``operands`` numbers of ``digits`` digits; ``test`` are fields of the test section."""
+    """Return the construction for up to ``operands`` numbers of ``digits`` digits.
+
+    ``test`` are fields of the test section.
+    """
     sizes = Sizes(operands=operands, digits=digits)
     return TheoremSpec(
         data=DataSpec(

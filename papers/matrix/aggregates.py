@@ -85,7 +85,7 @@ def _table(cells: Sequence[Sequence[Run]], measure: Callable[[Run], float]) -> S
 
 
 def aggregates(runs: Runs) -> list[Aggregate]:
-    """A line for every trick that has learned some task, fewest tasks first, then the lowest mean."""
+    """Return a line for every trick that has learned some task, fewest tasks first, then the lowest mean."""
     tables = {trick: of_trick(runs, trick, above_guessing) for trick in dict.fromkeys(named(name)[1] for name in runs)}
     ran = Counter(named(name)[1] for name, some in runs.items() if some)
     generator = np.random.default_rng(SEED)
@@ -112,7 +112,7 @@ def _aggregate(runs: Runs, trick: str, table: Scores, ran: int, generator: np.ra
 
 
 def table(runs: Runs) -> str:
-    """A line of CSV for every trick that has learned some task, the highest mean first."""
+    """Return a line of CSV for every trick that has learned some task, the highest mean first."""
     mean = ("trick", "tasks_run", "tasks_learned", "seeds", "interquartile_mean", "low", "high")
     beside = ("tasks_compared", "probability_of_improvement", "improvement_low", "improvement_high")
     rows = [
@@ -129,7 +129,8 @@ def table(runs: Runs) -> str:
 
 def summary(runs: Runs, refused: Sequence[str]) -> str:
     """A table of the tasks: how many tricks learned the trained range, and which went furthest beyond it; below it how
-    much of the matrix has run, and which tricks help over tasks."""
+    much of the matrix has run, and which tricks help over tasks.
+    """
     found = {place: cell for place, cell in cells(runs, refused).items() if cell.state != "refused"}
     lines = ["| task, trained to | learned by, of plain and tricks | furthest, in trained lengths |", "|---|---|---|"]
     for task, row in TASKS.items():

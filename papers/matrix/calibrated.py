@@ -70,6 +70,6 @@ def calibrate(model: Transformer, data: TaskData, spec: CalibratedSpec, seed: in
 
 
 def lines_of(model: Transformer) -> LineBias:
-    """The lines of a decoder that has some."""
+    """Return the lines of a decoder that has some."""
     assert isinstance(model, Decoder) and model.lines is not None
     return model.lines

@@ -1,5 +1,6 @@
-"""One run of the matrix: a whole budget with each learning rate until one teaches the trained range, and where none
-does, one further training with the best of them.
+"""One run of the matrix: a whole budget with each learning rate until one teaches the trained range.
+
+Where none does, there is one further training with the best of them.
 
 A `ChosenSpec` enters; the scores of the training that is kept leave, with its rate, what each rate came to and the
 trainings' costs among the scalars. Every training has a folder of its own, so a killed run goes on in whichever it was.
@@ -47,8 +48,9 @@ class Tried(NamedTuple):
 
 
 def best(tried: Sequence[Tried]) -> Tried:
-    """The one with the highest exact match at the longest trained length; of equal ones that with the highest
-    validation.
+    """Return the one with the highest exact match at the longest trained length.
+
+    Of equal ones that with the highest validation.
 
     >>> best([Tried(1e-3, 0.5, 0.4, 1.0), Tried(3e-3, 0.5, 0.6, 1.0), Tried(1e-2, 0.0, 0.9, 1.0)]).rate
     0.003
@@ -109,8 +111,10 @@ def _train(
     report: Callable[[Progress], None],
     loggers: Sequence[Logger],
 ) -> tuple[Tried, lengen.Outcome | None]:
-    """A training with one rate; without its outcome if it was over before. A loss that diverged is the worst there
-    is."""
+    """Return a training with one rate; without its outcome if it was over before.
+
+    A loss that diverged is the worst there is.
+    """
     done, rate = folder / DONE, training.train.lr
     try:
         return Tried(**json.loads(done.read_text())), None

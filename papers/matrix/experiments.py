@@ -22,7 +22,7 @@ CLAIMS = {name: (inspect.getdoc(trick) or "").split("\n")[0] for name, trick in 
 
 
 def cell(task: str, trick: str, profile: str) -> ChosenSpec:
-    """A trick on a task at a size; raises `SettingError` if it makes no sense."""
+    """Return a trick on a task at a size; raises `SettingError` if it makes no sense."""
     row = TASKS[task]
     spec = TRICKS[trick](plain(row, profile))
     spec = budgeted(spec, SMOKE_TOKENS if profile == "smoke" else row.tokens)
@@ -32,7 +32,7 @@ def cell(task: str, trick: str, profile: str) -> ChosenSpec:
 
 
 def entry(task: str, trick: str) -> Experiment:
-    """The experiment of a cell; a refused one has no size, and says why."""
+    """Return the experiment of a cell; a refused one has no size, and says why."""
     specs: dict[str, ChosenSpec] = {}
     absent = {"paper": UNPUBLISHED}
     for profile in (name for name in PROFILES if name != "paper"):

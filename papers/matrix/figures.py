@@ -52,7 +52,7 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Tasks by tricks; colour and number are the solved multiple of what was trained."""
+    """Return tasks by tricks; colour and number are the solved multiple of what was trained."""
     if not any(runs.values()):
         return plotting.empty()
     values, lacking = reached(runs)
@@ -84,7 +84,7 @@ def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 
 def aggregates(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Interquartile mean of the accuracy beyond the range, and probability to beat the plain decoder."""
+    """Return interquartile mean of the accuracy beyond the range, and probability to beat the plain decoder."""
     found = aggregated.aggregates(runs)
     if not found:
         return plotting.empty()

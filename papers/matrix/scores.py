@@ -60,7 +60,8 @@ def learned(run: Run) -> float:
 
 def tokens(run: Run) -> float:
     """Tokens that the model of a run was trained on: those of the training that was kept, of a calibrated bias of both
-    its models, and not those of rates that were tried and left."""
+    its models, and not those of rates that were tried and left.
+    """
     values = run.info["spec"]
     assert isinstance(values, dict)
     spec = from_dict(values, CalibratedChoice if "calibration" in values else ChosenSpec)
@@ -105,13 +106,13 @@ def multiple(value: float) -> str:
 
 
 def named(experiment: str) -> tuple[str, str]:
-    """Task and trick of ``matrix/task/trick``."""
+    """Return task and trick of ``matrix/task/trick``."""
     _, task, trick = experiment.split("/")
     return task, trick
 
 
 def at_longest(some: Sequence[Run]) -> float:
-    """Median over runs of exact match at the longest trained length."""
+    """Return median over runs of exact match at the longest trained length."""
     return median([learned(run) for run in some])
 
 
@@ -123,7 +124,7 @@ def seeds_told(found: Mapping[tuple[str, str], Cell]) -> str:
 
 
 def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
-    """Every cell by task and trick; ``refused``: names of experiments that make no sense."""
+    """Return every cell by task and trick; ``refused``: names of experiments that make no sense."""
     found = {}
     for name, some in runs.items():
         if name in refused:
@@ -137,7 +138,7 @@ def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
 
 
 def _ran(some: Sequence[Run]) -> Cell:
-    """The cell of a trick on a task that it has runs of."""
+    """Return the cell of a trick on a task that it has runs of."""
     retried = any(run.scalar("budgets", 1.0) > 1 for run in some)
     at_range = at_longest(some)
     if not most_have_learned(some):
@@ -158,7 +159,7 @@ def csv(runs: Runs) -> str:
 
 
 def table(runs: Runs, refused: Sequence[str]) -> str:
-    """A line of CSV for every cell: what was found, and what its trainings took (medians over seeds)."""
+    """Return a line of CSV for every cell: what was found, and what its trainings took (medians over seeds)."""
     rows = []
     for (task, trick), cell in cells(runs, refused).items():
         some = runs[f"matrix/{task}/{trick}"] if cell.seeds else []

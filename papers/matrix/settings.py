@@ -26,7 +26,7 @@ class Refused(SettingError):
 
 
 def plain(row: Row, profile: str) -> ChosenSpec:
-    """The plain decoder: no positions, the most significant digit first; what every trick changes."""
+    """Return the plain decoder: no positions, the most significant digit first; what every trick changes."""
     small = profile == "smoke"
     task = row.task(row.trained[profile])
     size = (1, 2, 8) if small else (2, 4, 16)
@@ -65,27 +65,27 @@ def plain(row: Row, profile: str) -> ChosenSpec:
 
 
 def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
-    """As many steps as the tokens of a budget allow, of all the trainings that share it."""
+    """Train as many steps as the tokens of a budget allow, of all the trainings that share it."""
     return overlay(spec, {"train.steps": max(2, round(tokens / step_tokens(spec)))})
 
 
 def longest(spec: ChosenSpec) -> int:
-    """Tokens of the longest tested problem, and room."""
+    """Return tokens of the longest tested problem, and room."""
     test = spec.test
     most = sum(spec.data.tokens(max(test.lengths), max(test.counts)))
     return math.ceil(ROOM * most) + 8
 
 
 def encoded(spec: ChosenSpec, encoding: Any, ids: Any = None) -> ChosenSpec:
-    """With an encoding, and consecutive ids if no others are given."""
+    """Take an encoding, and consecutive ids if no others are given."""
     return overlay(spec, {"model.encoding": encoding, "data.position_ids": ids or Consecutive()})
 
 
 def learned(spec: ChosenSpec) -> ChosenSpec:
-    """With a table of positions, as long as the longest tested problem."""
+    """Take a table of positions, as long as the longest tested problem."""
     return encoded(spec, Learned(), Consecutive(longest(spec)))
 
 
 def lowest_first(spec: ChosenSpec) -> ChosenSpec:
-    """Answers of numbers begin with the units; those of other tasks stay as they are."""
+    """Return answers of numbers begin with the units; those of other tasks stay as they are."""
     return overlay(spec, {"data.format.reverse_response": True}) if spec.data.task.ROWS.numbers else spec

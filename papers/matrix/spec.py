@@ -1,5 +1,7 @@
-"""Specification of a run of the matrix: a setting, its learning rates, the condition for a longer training, and the
-making of a calibrated bias."""
+"""Specification of a run of the matrix.
+
+It has a setting, its learning rates, the condition for a longer training, and the making of a calibrated bias.
+"""
 
 import statistics
 from functools import cache
@@ -30,29 +32,34 @@ class ChoiceSpec(Section, frozen=True):
 
 
 def untested(spec: Spec) -> TestSpec:
-    """The test of a training of which nothing but its validation is read."""
+    """Return the test of a training of which nothing but its validation is read."""
     task = spec.data.task
     return TestSpec(lengths=(task.longest,), counts=(task.most,), examples=1, free_running=False)
 
 
 class ChosenSpec(Spec, frozen=True, kw_only=True):
-    """A specification whose learning rate each run chooses itself, by exact match at the longest trained length
-    (`papers.matrix.chosen`): on the test problems of that length, none of which is beyond the trained range."""
+    """A specification whose learning rate each run chooses itself (`papers.matrix.chosen`).
+
+    It does so by exact match at the longest trained length: on the test problems of that length, none of which is
+    beyond the trained range.
+    """
 
     choice: ChoiceSpec
 
     def read(self) -> tuple[DataSpec, ...]:
-        """The data of the trainings that share one budget and have equal steps."""
+        """Return the data of the trainings that share one budget and have equal steps."""
         return (self.data,)
 
     def trained(self, rate: float, times: int = 1) -> Spec:
-        """A training with one rate, for so many times the steps, and its test."""
+        """Return a training with one rate, for so many times the steps, and its test."""
         train = structs.replace(self.train, lr=rate, steps=times * self.train.steps)
         return Spec(data=self.data, model=self.model, train=train, test=self.test)
 
     def trainings(self) -> tuple[Spec, ...]:
-        """Those that a plan counts with: of the first rate, and longer. How many rates are tried, and whether there is
-        a further training, is not known before; RECIPES.md says what cells took.
+        """Return those that a plan counts with: of the first rate, and longer.
+
+        How many rates are tried, and whether there is a further training, is not known before; RECIPES.md says what
+        cells took.
         """
         first, *others = self.choice.rates
         more = [(first, self.choice.retry)] if self.choice.retry > 1 else [(rate, 1) for rate in others[:1]]
@@ -94,7 +101,7 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
         return bias
 
     def trainings(self) -> tuple[Spec, Spec]:
-        """The model that is calibrated from, all of whose lines are open, and the one that is measured."""
+        """Return the model that is calibrated from, all of whose lines are open, and the one that is measured."""
         data = structs.replace(self.data, position_ids=Consecutive())
         if self.calibration.width:
             data = overlay(data, {"format.width": self.calibration.width})

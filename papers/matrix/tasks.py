@@ -40,12 +40,12 @@ class Row:
     """Why there is none."""
 
     def lengths(self, profile: str) -> tuple[int, ...]:
-        """Tested lengths: n / 2 and n are trained, then n + 1 and the `FACTORS`."""
+        """Return tested lengths: n / 2 and n are trained, then n + 1 and the `FACTORS`."""
         n = self.trained[profile]
         return tuple(sorted({max(2, n // 2), n, n + 1, *(math.ceil(factor * n) for factor in FACTORS)}))
 
     def counts(self, profile: str) -> tuple[int, ...]:
-        """Tested values of the second axis: the trained ones, one more, and `MOST_COUNTS` times as many."""
+        """Return tested values of the second axis: the trained ones, one more, and `MOST_COUNTS` times as many."""
         task = self.task(self.trained[profile])
         return (2, task.most, task.most + 1, MOST_COUNTS * task.most) if task.most > 2 else task.counts
 

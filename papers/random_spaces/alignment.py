@@ -30,7 +30,9 @@ class Aligned(NamedTuple):
 
 
 def added(text: str, *, reverse_query: bool, reverse_response: bool) -> list[tuple[int, int, int]]:
-    """Row that predicts a digit of the answer, and columns of the two digits that it is the sum of; units first.
+    """List the row that predicts a digit of the answer, and columns of the two digits that it is the sum of.
+
+    Units first.
 
     A last carry has no digits of its own and is left out.
 
@@ -51,13 +53,13 @@ def _units_first(start: int, stop: int, reverse: bool) -> range:
 
 
 def alignments(layers: Tensor, rows: list[tuple[int, int, int]]) -> Tensor:
-    """Alignment (R,) of each digit, from attention weights (layers, heads, T, T) of one problem."""
+    """Return alignment (R,) of each digit, from attention weights (layers, heads, T, T) of one problem."""
     return torch.stack([(layers[:, :, row, a] + layers[:, :, row, b]).max() for row, a, b in rows])
 
 
 @torch.no_grad()
 def aligned(model: Transformer, data: TaskData, problems: Problems) -> Aligned:
-    """Alignment of problems without a scratchpad, their true answers given."""
+    """Return alignment of problems without a scratchpad, their true answers given."""
     format = data.spec.data.format
     assert isinstance(format, Linear)
     shares: list[float] = []

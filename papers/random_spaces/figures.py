@@ -33,8 +33,10 @@ QUANTITIES = (("entropy", COLOURS[0]), ("probability of the end", COLOURS[3]), (
 
 
 def certainty(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Entropy above, probabilities below; the longest trained length, then the longest tested one as the model ends its
-    answer, and as it may not end it."""
+    """Return entropy above, probabilities below.
+
+    The longest trained length, then the longest tested one as the model ends its answer, and as it may not end it.
+    """
     some = next((some for some in runs.values() if some), [])
     measured = (
         [length for length in lengths.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays] if some else []
@@ -80,7 +82,7 @@ def certainties(runs: Sequence[Run], length: int, kind: int) -> np.ndarray:
 
 
 def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """A row a setting and length, a column a layer: the maximum over its heads."""
+    """Return a row a setting and length, a column a layer: the maximum over its heads."""
     rows = []
     for item, some in plotting.shown(picture, runs):
         run = next((run for run in plotting.learned(some) if run.attention is not None), None)
@@ -168,7 +170,7 @@ def table4_3_csv(runs: Runs) -> str:
 
 
 def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Exact match by width and mixture, a column a length: greedy above, sampled below."""
+    """Return exact match by width and mixture, a column a length: greedy above, sampled below."""
     kinds = {"greedy": "teacher_forced", "sampled": "sampled"}
     measures = {
         f"Exact match,\n{name}": lambda run, group, mode=mode: run.grid.total(zip(group), mode).rate("correct")
@@ -178,7 +180,7 @@ def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 
 def losses(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Answer loss by width and mixture, a column a length."""
+    """Draw the answer loss by width and mixture, a column a length."""
     return _swept(runs, {"Answer loss\n(nats per token)": _loss}, share=False)
 
 
@@ -225,7 +227,7 @@ def _role(run: Run, group: Sequence[int]) -> str:
 
 
 def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str], colours: Mapping[str, Any]) -> None:
-    """Every run as a dot, side by side by ``hue``, with a bar at the median."""
+    """Draw every run as a dot, side by side by ``hue``, with a bar at the median."""
     options: dict[str, Any] = {
         "data": frame,
         "x": x,
@@ -243,7 +245,7 @@ def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str
 
 
 def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Loss beyond the trained range against loss inside it, a panel a length, a point a run."""
+    """Return loss beyond the trained range against loss inside it, a panel a length, a point a run."""
     every = [run for run in swept.distinct(runs) if any(name.startswith("values.answer_loss.") for name in run.arrays)]
     if not every:
         return plotting.empty()
@@ -277,7 +279,7 @@ TASKS = {
 
 
 def fig4_9(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Loss (above) and exact match (below) of every sub-task, inside the trained lengths and at every other one."""
+    """Draw loss (above) and exact match (below) of every sub-task, in the trained lengths and at every other one."""
     every = [run for run in swept.distinct(runs) if swept.kind(run) == "mix"]
     groups = lengths.groups(every[0]) if every else []
     rows = [

@@ -21,13 +21,13 @@ def tested(run: Run) -> tuple[int, ...]:
 
 
 def role(run: Run, length: int) -> str:
-    """One of `ROLES`."""
+    """Return one of `ROLES`."""
     known = trained(run)
     return "trained" if length in known else "longer" if length > known[-1] else "gap"
 
 
 def tested_trained(run: Run) -> tuple[int, ...]:
-    """The tested lengths that were trained, ascending."""
+    """Return the tested lengths that were trained, ascending."""
     return tuple(length for length in tested(run) if role(run, length) == "trained")
 
 

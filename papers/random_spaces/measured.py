@@ -51,7 +51,7 @@ class ByLength(Measurement):
 
 
 def answers(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
-    """Answer loss, and sub-tasks or parts of the scratchpad if there are any."""
+    """Measure the answer loss, and sub-tasks or parts of the scratchpad if there are any."""
     loss, _ = losses(model, data, problems)
     arrays: Arrays = {f"values.answer_loss.{length}": loss}
     format = data.spec.data.format
@@ -67,7 +67,7 @@ def answers(model: Transformer, data: TaskData, length: int, problems: Problems)
 
 
 def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.ndarray, np.ndarray]:
-    """Nats per answer token of each problem, float32, and whether it is answered greedily as it should, uint8."""
+    """Return nats per answer token of each problem, float32, and whether it is answered greedily as it ought, uint8."""
     found = [response_losses(model, data.writer.write(part)) for part in problems.parts()]
     loss = torch.cat([part.loss.sum(dim=1) / part.sizes for part in found])
     return loss.numpy(), torch.cat([part.correct for part in found]).numpy().astype(np.uint8)
@@ -91,7 +91,10 @@ def parts(model: Transformer, data: TaskData, problems: Problems) -> Arrays:
 
 
 def by_place(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
-    """Entropy and probabilities by answer place, the end allowed and suppressed: `papers.random_spaces.uncertainty`."""
+    """Return entropy and probabilities by answer place, the end allowed and suppressed.
+
+    See `papers.random_spaces.uncertainty`.
+    """
     both = [uncertainty(model, data.writer, problems, suppress_end=suppress) for suppress in (False, True)]
     tables = [summary(found) for found in both]
     own, suppressed = both
@@ -105,7 +108,7 @@ def by_place(model: Transformer, data: TaskData, length: int, problems: Problems
 
 
 def alignments(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
-    """Alignment of the attention, and one map of it: `papers.random_spaces.alignment`."""
+    """Return alignment of the attention, and one map of it: `papers.random_spaces.alignment`."""
     found = aligned(model, data, problems)
     return {
         f"values.alignment.{length}": found.shares,

@@ -17,7 +17,10 @@ def is_shortened(written: str, true: str) -> bool:
 
 
 def shortened(written: Tensor, reference: Tensor) -> np.ndarray:
-    """`is_shortened` of responses (B, R) of token ids, as (B,) uint8; both end with ``$`` or are cut off there."""
+    """Return `is_shortened` of responses (B, R) of token ids, as (B,) uint8.
+
+    Both end with ``$`` or are cut off there.
+    """
     pairs = zip(_texts(written), _texts(reference), strict=True)
     return np.array([is_shortened(own, true) for own, true in pairs], np.uint8)
 

@@ -27,7 +27,7 @@ class Parts(NamedTuple):
 
 
 def split_parts(response: str) -> Parts:
-    """The parts of a response, which ends at its first ``$``; without a "|" there is no answer.
+    """Return the parts of a response, which ends at its first ``$``; without a "|" there is no answer.
 
     >>> split_parts("5 + 7;c=0,5+7+0=2,c=1|12$")
     Parts(reversed='5 + 7', partials='c=0,5+7+0=2,c=1', answer='12')
@@ -41,7 +41,7 @@ def split_parts(response: str) -> Parts:
 
 
 def implied_answer(partials: str) -> str:
-    """The number that steps ``...=digit,c=carry`` spell: digits of the steps, units first, then the last carry.
+    """Return the number that steps ``...=digit,c=carry`` spell: digits of the steps, units first, then the last carry.
 
     Digits and carries are taken as written; whether a step adds up is not asked. A step whose end cannot be read
     gives no digit. Leading zeros are dropped, as in the answer; empty if no step can be read.
@@ -57,7 +57,7 @@ def implied_answer(partials: str) -> str:
 
 
 def score_parts(written: Sequence[str], reference: Sequence[str]) -> dict[str, np.ndarray]:
-    """Six scores of each response: what is compared for each name of `PARTS`.
+    """Return six scores of each response: what is compared for each name of `PARTS`.
 
     reversed, partials, answer: that part as written with that part of the reference.
     answer_of_partials: the written answer with the one that the written partials imply: is the result read off?

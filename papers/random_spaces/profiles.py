@@ -16,7 +16,7 @@ from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
 
 
 def up_to(longest: int, *gaps: int) -> tuple[int, ...]:
-    """The lengths 1 to ``longest`` without ``gaps``."""
+    """Return the lengths 1 to ``longest`` without ``gaps``."""
     return tuple(length for length in range(1, longest + 1) if length not in gaps)
 
 

@@ -65,7 +65,7 @@ def distinct(runs: Runs) -> list[Run]:
 
 
 def rows(runs: Runs) -> list[Row]:
-    """Every cell that has a run, by data size, add before mix, trained lengths together, greedy before sampled."""
+    """Return every cell with a run, by data size, add before mix, trained lengths together, greedy before sampled."""
     if not (every := distinct(runs)):
         return []
     frame = pd.concat(map(_tested, every))
@@ -83,7 +83,10 @@ CELL = ["examples", "training", "lengths", "role", "mode"]
 
 
 def _tested(run: Run) -> pd.DataFrame:
-    """The counts of one run with the columns of `CELL`: whose lengths are shown together, and how they were written."""
+    """Return the counts of one run with the columns of `CELL`.
+
+    They say whose lengths are shown together, and how they were written.
+    """
     group = {length: lengths for lengths in by_length.groups(run) for length in lengths}
     cells = [
         (group[length], by_length.role(run, length), MODES[mode], counts["correct"], counts["n"])
@@ -102,7 +105,10 @@ def _tested(run: Run) -> pd.DataFrame:
 
 
 def to_csv(found: Sequence[Row]) -> str:
-    """Rows under `HEADER`; per cent with three decimals, lengths separated by spaces, no deviation for one run."""
+    """Return rows under `HEADER`.
+
+    Per cent with three decimals, lengths separated by spaces, no deviation for one run.
+    """
     frame = pd.DataFrame(found, columns=HEADER)
     frame["lengths"] = [" ".join(map(str, row.lengths)) for row in found]
     frame[["mean_percent", "deviation_percent"]] *= 100

@@ -58,7 +58,7 @@ def uncertainty(model: Transformer, writer: Writer, problems: Problems, *, suppr
 
 
 def summary(found: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and deviation over prompts, (3 measures, 2, R), and the prompts (R,) still writing at each place."""
+    """Return mean and deviation over prompts, (3 measures, 2, R), and the prompts (R,) still writing at each place."""
     values = np.stack([found.entropy, found.end, found.correct])
     writing = ~np.isnan(values)
     n = writing.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Table 4.3 by accuracy in the trained range: does a gain from sub-tasks remain among runs that learned addition?
+"""Table 4.3 by accuracy in the trained range: what gain from sub-tasks remains among runs that learned addition.
 
 The author's public data (``notebooks/data/exp27/summary_final.csv`` of iibrahimli/msc_thesis) contain one row a run.
 `derive` reads them into a table of means, which is committed; `draw` draws that table.

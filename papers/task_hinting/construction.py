@@ -109,7 +109,7 @@ def sends(matrix: Tensor, source: Coordinates, target: Coordinates, scale: Tenso
 
 
 def _encode(model: Decoder, alphabet: int, at: Vectors) -> None:
-    """A.3: Enc(a) = e_a + e'_a, and the same of the delimiter; PAD and ``$`` are zero."""
+    """Encode symbols (A.3): Enc(a) = e_a + e'_a, and the same of the delimiter; PAD and ``$`` are zero."""
     symbols = torch.arange(FIRST, FIRST + alphabet)
     for e in (at.e, at.e_primed):
         model.embedding.weight[symbols, e.a] = 1.0
@@ -117,7 +117,7 @@ def _encode(model: Decoder, alphabet: int, at: Vectors) -> None:
 
 
 def _matrices(attention: Attention) -> tuple[Tensor, Tensor, Tensor]:
-    """Q, K, V (d, d) of both heads, after setting the concatenation of the heads to the identity.
+    """Return Q, K, V (d, d) of both heads, after setting the concatenation of the heads to the identity.
 
     Head 1 writes the first half of the rows and head 2 the second. Only unprimed vectors are sent to unprimed ones and
     primed to primed ones, so each head reads its own d/2 columns (A.4.1).
@@ -127,7 +127,7 @@ def _matrices(attention: Attention) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _copy_and_minimum(attention: Attention, at: Vectors, gamma: Tensor, kappa: float) -> None:
-    """A.4.1, attention of block 1: each token copies itself, the delimiter finds the minimum."""
+    """Set the attention of block 1 (A.4.1): each token copies itself, the delimiter finds the minimum."""
     Q, K, V = _matrices(attention)
     e, tilde = at.e, at.tilde
     # A.1, head 1: Q e_a = e_a + C e_bot, K e_a = e_a, V e_a = tilde-e_a. Tokens before the delimiter see their own
@@ -151,7 +151,7 @@ def _copy_and_minimum(attention: Attention, at: Vectors, gamma: Tensor, kappa: f
 
 
 def _mark_written(mlp: FeedForward, at: Vectors, printed: bool) -> None:
-    """A.4.2, MLP of block 1: a token after the delimiter, which holds tilde-e_bot, gets -tilde-e_a instead."""
+    """Set the MLP of block 1 (A.4.2): a token after the delimiter, which holds tilde-e_bot, gets -tilde-e_a instead."""
     enter, bias, leave = mlp.enter.weight, mlp.enter.bias, mlp.leave.weight
     q = len(at.e.a)
     # A.9: sum_b phi(<x, e_b> + <x, tilde-e_bot> - 1) (-tilde-e_b - tilde-e_bot). E1: printed is -tilde-e'_b, which
@@ -175,7 +175,7 @@ def _mark_written(mlp: FeedForward, at: Vectors, printed: bool) -> None:
 def _left_and_successor(
     attention: Attention, at: Vectors, gamma: Tensor, W: float, kappa: float, epsilon: float
 ) -> None:
-    """A.5.1, attention of block 2: is a copy of this symbol left, and which symbol is the next larger one?"""
+    """Set the attention of block 2 (A.5.1): whether a copy of this symbol is left, and the next larger one."""
     Q, K, V = _matrices(attention)
     e, tilde, hat = at.e, at.tilde, at.hat
     # A.11, head 1: Q e_a = e_a, K e_a = e_a, V tilde-e_a = hat-e_a. Copies read count 1, copies written -1. E2: the
@@ -198,7 +198,7 @@ def _left_and_successor(
 
 
 def _nullify_identity(mlp: FeedForward, at: Vectors) -> None:
-    """A.5.2, MLP of block 2: a token after the delimiter loses its own hat-e'_a."""
+    """Set the MLP of block 2 (A.5.2): a token after the delimiter loses its own hat-e'_a."""
     # A.20: sum_b phi(<x, -tilde-e_b>) (-hat-e'_b).
     unit = torch.arange(len(at.e.a))
     sends(mlp.enter.weight, at.tilde.a, unit, -1.0)
@@ -206,7 +206,10 @@ def _nullify_identity(mlp: FeedForward, at: Vectors) -> None:
 
 
 def _decode(model: Decoder, alphabet: int, at: Vectors) -> None:
-    """A.21: the output is the a with the largest <x, hat-e_a + hat-e'_a>; PAD, ``$`` and the delimiter read 0."""
+    """Decode (A.21): the output is the a with the largest <x, hat-e_a + hat-e'_a>.
+
+    PAD, ``$`` and the delimiter read 0.
+    """
     head = cast(nn.Linear, model.head)
     symbols = torch.arange(FIRST, FIRST + alphabet)
     sends(head.weight, at.hat.a, symbols)

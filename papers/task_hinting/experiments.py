@@ -50,7 +50,7 @@ def hinted(*hints: type[Task]) -> Layer:
 
 
 def _like(task: Task, kind: type[Task]) -> Task:
-    """A task of another kind, with the fields that both have."""
+    """Return a task of another kind, with the fields that both have."""
     assert issubclass(kind, Part)
     return kind(**{name: getattr(task, name) for name in kind.__struct_fields__ if hasattr(task, name)})
 

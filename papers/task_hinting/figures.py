@@ -89,17 +89,17 @@ class View:
 
 
 def input_token(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """The third number of the input."""
+    """Return the third number of the input."""
     return _projections(runs, _input)
 
 
 def output_token(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """The same number in the output."""
+    """Return the same number in the output."""
     return _projections(runs, _output)
 
 
 def delimiter(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """The delimiter."""
+    """Return the delimiter."""
     return _projections(runs, _delimiter)
 
 
@@ -159,7 +159,10 @@ def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
 
 
 def _across(vocabulary: Sequence[str]) -> tuple[np.ndarray, dict[int, str]]:
-    """The place of each symbol: numbers at their value, all others behind a gap, ⊥ first; and the labelled places."""
+    """Return the place of each symbol: numbers at their value, all others behind a gap, ⊥ first.
+
+    And the labelled places.
+    """
     most = max(int(symbol) for symbol in vocabulary if symbol.isdigit())
     others = sorted((symbol for symbol in vocabulary if not symbol.isdigit()), key=lambda symbol: symbol != DELIMITER)
     start, step = most + max(2, round(0.16 * most)), max(1, round(0.05 * most))
@@ -183,7 +186,7 @@ def _plot(axes: Axes, places: np.ndarray, probe: Probe, values: np.ndarray, view
 
 
 def _level(pair: Sequence[Axes]) -> None:
-    """One vertical scale."""
+    """Give all one vertical scale."""
     low = min(axes.get_ylim()[0] for axes in pair)
     high = max(axes.get_ylim()[1] for axes in pair)
     for axes in pair:
@@ -197,7 +200,7 @@ SOLVED = 0.99
 
 
 def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """The longest input that the construction sorts, by the bits of its numbers, beside its bound."""
+    """Return the longest input that the construction sorts, by the bits of its numbers, beside its bound."""
     solved = [
         (getattr(spec.data.task, "alphabet", 0), NUMBER_FORMATS[spec.train.precision].bits, longest)
         for some in runs.values()

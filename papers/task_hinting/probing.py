@@ -20,8 +20,9 @@ __all__ = ["Bases", "Hits", "bases", "mechanisms", "orthogonality", "probe", "pr
 
 
 class Hits(NamedTuple):
-    """Positions that show the mechanisms, and positions that a guess would show; a projection is largest among those of
-    the numbers.
+    """Positions that show the mechanisms, and positions that a guess would show.
+
+    A projection is largest among those of the numbers.
 
     B sequences have I input tokens, and N output tokens that have a larger number in their sequence; of each number
     only its last copy is one of M.
@@ -46,7 +47,7 @@ class Hits(NamedTuple):
 
 @torch.no_grad()
 def mechanisms(model: Decoder, data: TaskData, problems: Problems) -> Hits:
-    """The mechanisms of Section 4, on sequences with their true sorted output in context."""
+    """Return the mechanisms of Section 4, on sequences with their true sorted output in context."""
     batch, alphabet = data.writer.write(problems), len(data.vocab) - FIRST - 1
     encoder, decoder = (basis[FIRST : FIRST + alphabet] for basis in bases(model))
     stream = [[half.float().cpu() for half in halves] for halves in model.residuals(batch.to(model.device))]

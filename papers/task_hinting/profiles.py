@@ -106,7 +106,7 @@ leave 15,000, and twice as many do not teach the trained lengths where a hint ta
 
 
 def examples(size: str, profile: str) -> int:
-    """Training examples of a size; smaller profiles keep the ratios of the sizes, in whole windows (D22)."""
+    """Return training examples of a size; smaller profiles keep the ratios of the sizes, in whole windows (D22)."""
     if profile == "paper":
         return SIZES[size]
     small = BASE[profile].train

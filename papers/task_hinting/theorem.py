@@ -121,7 +121,7 @@ class TheoremSpec(ProbedSpec, frozen=True):
 
 
 def _text(value: Any) -> str:
-    """A value as ``--set`` takes it."""
+    """Return a value as ``--set`` takes it."""
     if isinstance(value, Part) and not msgspec.structs.fields(value):
         return value.kind
     if isinstance(value, msgspec.Struct):
@@ -130,7 +130,7 @@ def _text(value: Any) -> str:
 
 
 def largest_alphabet(precision: str) -> int:
-    """The largest q that a precision can represent; the derivation is at `TheoremSpec.check`.
+    """Return the largest q that a precision can represent; the derivation is at `TheoremSpec.check`.
 
     >>> [largest_alphabet(name) for name in ("bf16-true", "32-true")]
     [32, 2097152]
@@ -139,7 +139,7 @@ def largest_alphabet(precision: str) -> int:
 
 
 def largest_length(precision: str) -> int:
-    """The largest N that a precision counts exactly; the derivation is at `TheoremSpec.check`.
+    """Return the largest N that a precision counts exactly; the derivation is at `TheoremSpec.check`.
 
     >>> [largest_length(name) for name in ("bf16-true", "32-true", "64-true")]
     [32, 724, 16777216]
@@ -149,7 +149,7 @@ def largest_length(precision: str) -> int:
 
 
 def gain(longest: int) -> int:
-    """W of V tilde-e_a = W hat-e_a in block 2, for inputs of up to ``longest`` numbers: 2 N (ERRATA.md, E2).
+    """Return W of V tilde-e_a = W hat-e_a in block 2, for inputs of up to ``longest`` numbers: 2 N (ERRATA.md, E2).
 
     With r copies left of k read and written, head 1 says W r / k, at least W / (2 n - 1) and so more than 1.
     """
@@ -157,7 +157,7 @@ def gain(longest: int) -> int:
 
 
 def sharpness(longest: int) -> int:
-    """kappa, the factor on all four Q, for up to ``longest`` numbers: (4 + log2(N + 1)) / 3, rounded up.
+    """Return kappa, the factor on all four Q, for up to ``longest`` numbers: (4 + log2(N + 1)) / 3, rounded up.
 
     Head 1 gives a symbol of which no copy is left at most (W + 2) n e^(-kappa tau) too much, and tau is 3 ln(n + 1). So
     e^(-kappa tau) is at most (16 (N + 1))^(-log2(n + 1)), and the whole at most 1/8 at n = 1 and below 1/16 from n = 2
@@ -170,7 +170,7 @@ def sharpness(longest: int) -> int:
 
 
 def architecture(alphabet: int, variant: Variant = "repaired") -> dict[str, Any]:
-    """Fields of the section ``model`` that the construction needs.
+    """Return fields of the section ``model`` that the construction needs.
 
     The width holds e, tilde-e and hat-e of q symbols and the delimiter, unprimed and primed (A.3, A.4.1). A.9 and A.20
     take q hidden units each; the two ReLU of A.10 take 2 q more.
@@ -211,7 +211,9 @@ def theorem(
     examples: int = 100,
     probe: ProbeSpec | None = None,
 ) -> TheoremSpec:
-    """The transformer of Theorem 5.1 for ``alphabet`` symbols and up to ``longest`` numbers, tested at ``lengths``.
+    """Return the transformer of Theorem 5.1 for ``alphabet`` symbols and up to ``longest`` numbers.
+
+    It is tested at ``lengths``.
 
     ``counts`` are the tested r of rep(i, r). Without ``lengths`` it is tested at ``longest``. Nothing is trained;
     ``probe`` is what Section 4 asks of it.

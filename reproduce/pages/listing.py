@@ -193,7 +193,8 @@ class Entry(NamedTuple):
 
 def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> "list[RenderableType]":
     """Claim and place; what its settings change of the defaults, or all of them (``full``); published entries and
-    their answers; commands."""
+    their answers; commands.
+    """
     from rich.text import Text
 
     profiles = [profile for profile in PROFILES if profile in experiment.specs]

@@ -9,7 +9,7 @@ def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
     >>> print(table(("a", "b"), [(1, "x|y")]))
     | a | b |
     |---|---|
-    | 1 | x\\|y |
+    | 1 | x\|y |
     """
     lines = ["| " + " | ".join(map(_cell, line)) + " |" for line in (head, *rows)]
     return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])

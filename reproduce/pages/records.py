@@ -116,7 +116,8 @@ def experiments(
     tokens: Callable[[Run], float] = run_cost.tokens,
 ) -> list[tuple[str, ...]]:
     """Return a row for every experiment, in the order of declaration: how far its runs at its largest size learned and
-    went on, medians over seeds, or why there is none; ``tokens`` counts those of a run."""
+    went on, medians over seeds, or why there is none; ``tokens`` counts those of a run.
+    """
     return [_experiment(item, runs.get(item.name, ()), tokens) for item in declared]
 
 
@@ -146,7 +147,8 @@ def _experiment(experiment: Experiment, runs: Sequence[Run], tokens: Callable[[R
 
 def _state(some: Sequence[Run]) -> str:
     """Return whether most seeds have learned its range, as in the pictures; empty for weights set by hand and if no
-    trained cell was tested."""
+    trained cell was tested.
+    """
     if some[0].constructed or math.isnan(median(map(at_edge, some))):
         return ""
     return LEARNED_IT if most_have_learned(some) else NOT_LEARNED
@@ -154,7 +156,8 @@ def _state(some: Sequence[Run]) -> str:
 
 def _took(some: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, str, str]:
     """Return parameters, millions of tokens that the model was trained on, seconds of the run with all its trainings:
-    medians over seeds."""
+    medians over seeds.
+    """
 
     def middle(values: Sequence[float], form: str) -> str:
         known = [value for value in values if value]

@@ -96,7 +96,8 @@ def _hours(run: Run, took: Callable[[Run], float]) -> float:
 
 def adderboard(paper: str, facts: Facts) -> str:
     """Return the results of the community's check of ten-digit addition for this paper's models, from its last full
-    run."""
+    run.
+    """
     path = facts.repository / "results" / "adderboard.json"
     judged = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     head = ("model", "weights", "right, of 10 edge cases and 10,000 pairs", "parameters", "work by code")

@@ -256,7 +256,8 @@ EXACT: tuple[str, str, bool, Mapping[str, tuple[str, str]]] = ("correct", "Exact
 
 def _shown(figure: Figure, sheet: figures.Sheet) -> tuple[str, str, bool, Mapping[str, tuple[str, str]]]:
     """Return the metric of the counts that a figure shows, its words, whether it is a share, and label and colour of
-    its lines."""
+    its lines.
+    """
     if figure.how == CURVES:
         from lengen.plotting import MEASURES
         from lengen.plotting.curves import lines_of

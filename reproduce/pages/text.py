@@ -77,7 +77,8 @@ def measured(finding: Finding, trainings: bool = True) -> str:
 
 def evidence(answer: Answer, trainings: bool = True) -> str:
     """Return the deciding numbers, after how many parts hold of what cannot be told; of three parts or more, the
-    smallest and the largest."""
+    smallest and the largest.
+    """
     if answer.word == UNSURE and (held := sum(finding.word == HOLDS for finding in answer.findings)):
         return f"{_held(held, len(answer.findings))}; {measured(answer.deciding[0], trainings)}"
     if len(answer.deciding) < 3:
@@ -201,7 +202,8 @@ def name(answer: Answer) -> str:
 
 def clause(answer: Answer) -> str:
     """Return the sentence of an answer in brackets, for a list: numbers without counts of trainings, of what cannot be
-    told the reason alone."""
+    told the reason alone.
+    """
     if answer.word == UNSURE:
         part, words = _obstacle(answer)
         return _bracketed(f"{part}{words._replace(place='')}")
@@ -213,7 +215,8 @@ def clause(answer: Answer) -> str:
 
 def phrase(answer: Answer) -> str:
     """Return in brackets the shares that decided, from the worst training to the best, of comparisons the first; of
-    what cannot be told the reason, or how many parts hold and the shares of the others."""
+    what cannot be told the reason, or how many parts hold and the shares of the others.
+    """
     if answer.word == UNSURE:
         return _bracketed(_open(answer))
     findings = answer.deciding

@@ -16,7 +16,9 @@ LARGEST_ARRAYS = 2**30
 
 
 def attention_to_bytes(attention: AttentionMap) -> bytes:
-    """attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``; equal maps, equal bytes.
+    """Return attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``.
+
+    Equal maps, equal bytes.
 
     Where examples were kept, uint8 ``examples`` (examples, layers, heads, queries, keys) and their ``example_tokens``.
     """
@@ -32,7 +34,7 @@ def attention_to_bytes(attention: AttentionMap) -> bytes:
 
 
 def attention_from_bytes(content: bytes) -> AttentionMap:
-    """The inverse of `attention_to_bytes`; nothing in the file can run code (no pickles)."""
+    """Return the inverse of `attention_to_bytes`; nothing in the file can run code (no pickles)."""
     try:
         arrays = arrays_from_bytes(content)
         examples = tuple(
@@ -50,7 +52,7 @@ def _texts(tokens: np.ndarray) -> tuple[str, ...]:
 
 
 def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """A NumPy archive of named arrays in the dtype given; equal arrays give equal bytes, in whatever order.
+    """Return a NumPy archive of named arrays in the dtype given; equal arrays give equal bytes, in whatever order.
 
     Raises `RecordError` for arrays of Python objects: they would be stored as pickles, which run code when read.
     """
@@ -61,7 +63,7 @@ def arrays_to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def arrays_from_bytes(content: bytes) -> dict[str, np.ndarray]:
-    """The inverse of `arrays_to_bytes`; nothing in the file can run code (no pickles)."""
+    """Return the inverse of `arrays_to_bytes`; nothing in the file can run code (no pickles)."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as inside:
             if sum(entry.file_size for entry in inside.infolist()) > LARGEST_ARRAYS:
@@ -73,7 +75,7 @@ def arrays_from_bytes(content: bytes) -> dict[str, np.ndarray]:
 
 
 def _archive(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """The archive of `numpy.savez_compressed`, which takes no array of the name "file"."""
+    """Return the archive of `numpy.savez_compressed`, which takes no array of the name "file"."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():

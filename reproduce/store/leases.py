@@ -95,8 +95,10 @@ def leased(home: Path, tell: Callable[[str], None] | None = None) -> Iterator[He
 
 
 def silent(path: Path, now: float) -> str:
-    """Return the owner of a lease file that was not renewed for twice `STALE` seconds before ``now`` (seconds since the
-    epoch), else "". Only reads."""
+    """Return the owner of a lease file that was not renewed for twice `STALE` seconds before ``now``, else "".
+
+    ``now`` is in seconds since the epoch. Only reads.
+    """
     try:
         age = now - path.stat().st_mtime
     except OSError:
@@ -143,7 +145,7 @@ def _clear_empty(path: Path) -> None:
 
 @functools.cache
 def _lease(home: Path) -> "SoftFileLease":
-    """One object a folder and process: how long a lease was not touched is known to who looked before, too."""
+    """Return one object a folder and process: how long a lease was not touched is known to who looked before, too."""
     from filelock import SoftFileLease
 
     return SoftFileLease(home / LEASE, lease_duration=STALE, heartbeat_interval=HEARTBEAT)

@@ -11,16 +11,16 @@ from reproduce.store.provenance import checkout
 
 
 def versions(lock: str) -> dict[str, str]:
-    """Name -> version of a requirements file.
+    r"""Return name -> version of a requirements file.
 
-    >>> versions("# a comment\\nnumpy==2.2.1 \\\\\\n    --hash=sha256:00\\nmsgspec==0.19.0\\n")
+    >>> versions("# a comment\nnumpy==2.2.1 \\\n    --hash=sha256:00\nmsgspec==0.19.0\n")
     {'numpy': '2.2.1', 'msgspec': '0.19.0'}
     """
     return dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE))
 
 
 def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """(package, version in the lock file, version here or "") of those that differ."""
+    """Yield (package, version in the lock file, version here or "") of those that differ."""
     for name, wanted in locked.items():
         try:
             here = metadata.version(name)
@@ -31,8 +31,10 @@ def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 
 
 def others(packages: Collection[str]) -> str:
-    """Packages of these whose version is not the locked one, as ``matplotlib 3.10.0 (locked: 3.11.2)``; "" if there is
-    none, or no lock."""
+    """Return packages of these whose version is not the locked one, as ``matplotlib 3.10.0 (locked: 3.11.2)``.
+
+    "" if there is none, or no lock.
+    """
     root = checkout()
     if root is None or not (root / "requirements.lock").is_file():
         return ""

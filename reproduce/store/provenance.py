@@ -26,13 +26,13 @@ SUITE = "lengen-suite"
 
 
 def checkout() -> Path | None:
-    """The repository that this program runs from, with or without git; None if it is installed without one."""
+    """Return the repository that this program runs from, with or without git; None if it is installed without one."""
     root = Path(__file__).resolve().parents[2]
     return root if (root / "pyproject.toml").is_file() else None
 
 
 def suite_version() -> str:
-    """The version of this program."""
+    """Return the version of this program."""
     root = checkout()
     if root is None:
         return _version(SUITE)
@@ -40,7 +40,9 @@ def suite_version() -> str:
 
 
 def provenance(arguments: Sequence[str]) -> dict[str, object]:
-    """Commit, dirty flag, digest and version of the code, versions, platform and command line of what is about to run.
+    """Return where what is about to run comes from.
+
+    That is commit, dirty flag, digest and version of the code, versions, platform and command line.
 
     ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` if no git tracks this code.
     """
@@ -63,7 +65,7 @@ def this_machine() -> dict[str, object]:
 
 @functools.cache
 def code_digest() -> str:
-    """A sha256 over the program's own files: machines that share it run the same code.
+    """Return a sha256 over the program's own files: machines that share it run the same code.
 
     It is the same with any line ends, and in a wheel, which holds two of the packages within `lengen` (``setup.py``).
     """
@@ -77,7 +79,7 @@ def code_digest() -> str:
 
 
 def _sources() -> dict[str, Path]:
-    """The program's files by their names in the repository."""
+    """Return the program's files by their names in the repository."""
     home = Path(__file__).resolve().parents[2]
     wheel = home.name == "lengen" and not (home / "lengen").is_dir()
     folders = [home] if wheel else [home / name for name in PROGRAM]
@@ -89,7 +91,7 @@ def _sources() -> dict[str, Path]:
 
 
 def commit() -> tuple[str, bool]:
-    """The commit of this code and whether the program differs from it; ``unknown`` and True if there is none.
+    """Return the commit of this code and whether the program differs from it; ``unknown`` and True if there is none.
 
     A repository around this folder counts only if it tracks this file. Code that pip fetched from a repository is of
     the commit that pip noted.
@@ -106,7 +108,7 @@ def commit() -> tuple[str, bool]:
 
 
 def _fetched() -> str:
-    """The commit that pip noted when it installed this program from a repository; "" if it did not."""
+    """Return the commit that pip noted when it installed this program from a repository; "" if it did not."""
     from importlib import metadata  # takes a thirtieth of a second
 
     try:

@@ -34,7 +34,7 @@ class Reference(Store):
         self._figures: dict[str, tuple[tuple[int, int], Tables]] = {}
 
     def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
-        """Runs without their records, sorted; ``holding``: those that have this file."""
+        """Return runs without their records, sorted; ``holding``: those that have this file."""
         folders = sorted(path.parent for path in self.path.glob(f"{paper or '*'}/*/{RUNS}"))
         return [
             _run(key, fields)
@@ -44,27 +44,27 @@ class Reference(Store):
         ]
 
     def made(self, experiment: str, profile: str) -> Iterator[Run]:
-        """Runs of one experiment at one profile with hash, overrides and kernels alone."""
+        """Yield runs of one experiment at one profile with hash, overrides and kernels alone."""
         for line in self._of(experiment).made.get((experiment.rpartition("/")[2], profile), ()):
             info = {"spec_hash": line.spec_hash, "overrides": [], "kernels": line.kernels}
             yield Run(experiment, profile, line.seed, 1, self.name, info, Grid(("length",)))
 
     def load(self, header: Run) -> Run:
-        """A run of `headers` with its records."""
+        """Return a run of `headers` with its records."""
         return self._read_run(self._of(header.experiment), _key(header))
 
     def of(self, experiment: str, profile: str) -> list[Run]:
-        """Runs of one experiment at one profile, with their records; reads its figure alone."""
+        """Return runs of one experiment at one profile, with their records; reads its figure alone."""
         tables, variant = self._of(experiment), experiment.rpartition("/")[2]
         return [self._read_run(tables, key) for key in tables.runs if key[:2] == (variant, profile)]
 
     def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
-        """The run of exactly this setting and seed, or None."""
+        """Return the run of exactly this setting and seed, or None."""
         found = (run for run in self.of(experiment, profile) if run.seed == seed)
         return next((run for run in found if run.info["spec_hash"] == spec_hash), None)
 
     def folder(self, run: Run) -> Path:
-        """The folder of a run's arrays and weights."""
+        """Return the folder of a run's arrays and weights."""
         return self.path / run.experiment / run.profile / f"seed-{run.seed}"
 
     def adopt(
@@ -116,7 +116,7 @@ class Reference(Store):
         return self._at(f"{self.path}/{experiment.rpartition('/')[0]}")
 
     def _at(self, folder: Path | str) -> Tables:
-        """The tables in a folder, read anew after another process has written them."""
+        """Return the tables in a folder, read anew after another process has written them."""
         folder = str(folder)  # asked for hundreds of times, and pathlib takes five times as long
         try:
             found = os.stat(f"{folder}/{RUNS}")
@@ -147,7 +147,7 @@ class Reference(Store):
 
 
 def _run(key: Key, fields: Mapping[str, Any]) -> Run:
-    """A run without its records."""
+    """Return a run without its records."""
     return Run(fields["experiment"], *key[1:], 1, "reference", fields, Grid(("length",)))
 
 
@@ -156,7 +156,7 @@ def _key(run: Run) -> Key:
 
 
 def _is_new(run: Run, stored: Mapping[str, Any] | None, weights: bool) -> bool:
-    """True for a run that the tables lack, that ended after the stored one, or that brings its weights along."""
+    """Return True for a run that the tables lack, that ended after the stored one, or that brings its weights along."""
     if stored is None:
         return True
     if (run.info["spec_hash"], records(run).digests()) == (stored["spec_hash"], stored["rows"]):

@@ -35,7 +35,7 @@ SUM = "sum"
 
 
 def sealed(info: Mapping[str, Any]) -> dict[str, Any]:
-    """A run.json with its sum, as it reads back.
+    """Return a run.json with its sum, as it reads back.
 
     >>> whole = sealed({"seed": 3, "scalars": {"steps": 0.5}})
     >>> intact(whole), intact({**whole, "seed": 2}), intact({"seed": 2})
@@ -100,7 +100,10 @@ class Form(Known, frozen=True, kw_only=True):
 
 
 def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
-    """The sentence for a file without the sha256 that is ``wanted``, with the remedy when git rewrote its line ends."""
+    """Return the sentence for a file without the sha256 that is ``wanted``.
+
+    It has the remedy when git rewrote its line ends.
+    """
     if b"\r\n" in content and hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() == wanted:
         return (
             f"git changed the line ends of {readable(path)}, so it is not the file its run wrote: type git config "
@@ -113,7 +116,7 @@ def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
 
 
 def load_info(folder: Path) -> dict[str, Any]:
-    """run.json of a version folder, checked for form."""
+    """Return run.json of a version folder, checked for form."""
     path = folder / "run.json"
     repair = "; restore it, or delete its folder"
     try:
@@ -150,7 +153,7 @@ def load_info(folder: Path) -> dict[str, Any]:
 
 
 def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
-    """Records of a version folder, as keyword arguments of `Run`; each file is checked against its sha256."""
+    """Return records of a version folder, as keyword arguments of `Run`; each file is checked against its sha256."""
     # NumPy takes a tenth of a second, and who counts runs reads no records.
     from reproduce.store.archives import LARGEST_ARRAYS, arrays_from_bytes, attention_from_bytes
 

@@ -99,7 +99,7 @@ class Store:
         self._read: dict[Path, Run] = {}
 
     def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
-        """Finished runs with their run.json only, records left empty: quick, for counting.
+        """Return finished runs with their run.json only, records left empty: quick, for counting.
 
         ``holding``: the newest versions that hold this file; weights are kept of few, and not of the newest always.
         """
@@ -109,32 +109,37 @@ class Store:
         )
 
     def made(self, experiment: str, profile: str) -> Iterator[Run]:
-        """Finished runs of one experiment at one profile with their run.json only, each read when it is asked for."""
+        """Yield finished runs of one experiment at one profile with their run.json only.
+
+        Each is read when it is asked for.
+        """
         if os.path.isdir(self.path / experiment / profile):
             yield from map(self._header, self._versions(f"{experiment}/{profile}/seed-*"))
 
     def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
-        """Finished runs, the newest version of each (experiment, profile, seed, spec hash), sorted."""
+        """Return finished runs, the newest version of each (experiment, profile, seed, spec hash), sorted."""
         return [self.load(run) for run in self.headers(paper, profile)]
 
     def load(self, header: Run) -> Run:
-        """A run of `headers` with its records."""
+        """Return a run of `headers` with its records."""
         return self.at(self.folder(header))
 
     def at(self, folder: Path) -> Run:
-        """The run in one version folder of this store, with its records, every file checked; the newest of its kind or
-        not. It is read once, since a version never changes."""
+        """Return the run in one version folder of this store, with its records, every file checked.
+
+        The newest of its kind or not. It is read once, since a version never changes.
+        """
         if folder not in self._read:
             header = self._header(folder)
             self._read[folder] = replace(header, **load_records(folder, header.info))
         return self._read[folder]
 
     def of(self, experiment: str, profile: str) -> list[Run]:
-        """`runs` of one experiment at one profile; reads nothing else."""
+        """Return `runs` of one experiment at one profile; reads nothing else."""
         return _newest_of_each([self.at(folder) for folder in self._versions(f"{experiment}/{profile}/seed-*")])
 
     def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
-        """The newest finished version of exactly this run, or None."""
+        """Return the newest finished version of exactly this run, or None."""
         folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
         found = (folder for folder in folders if self._header(folder).info["spec_hash"] == spec_hash)
         return next(map(self.at, found), None)
@@ -154,7 +159,7 @@ class Store:
         fresh: bool = False,
         tell: Callable[[str], None] | None = None,
     ) -> Iterator[Workspace]:
-        """The work folder of one run, with its lease held; what another specification left in it is discarded.
+        """Hold the work folder of one run, with its lease held; what another specification left in it is discarded.
 
         ``fresh`` discards what the same specification left too. Where another process holds the lease, ``tell``
         gets one sentence and the call waits; without ``tell`` it raises `BusyError`.
@@ -171,8 +176,10 @@ class Store:
             yield Workspace(self, (experiment, profile, seed, spec_hash), work, held)
 
     def whole(self, run: Run, name: str) -> Path:
-        """A file of a run that is no record, such as its weights; raises `StoreError` where it is not there, or is not
-        the file its run wrote."""
+        """Return a file of a run that is no record, such as its weights.
+
+        Raises `StoreError` where it is not there, or is not the file its run wrote.
+        """
         path = self.folder(run) / name
         if not path.is_file():
             raise StoreError(f"{readable(path)} is missing: restore it, or run it again")
@@ -201,13 +208,13 @@ class Store:
         return self.at(target)
 
     def _versions(self, pattern: str) -> list[Path]:
-        """Version folders with a run.json below ``pattern``, in order of name and number."""
+        """Return version folders with a run.json below ``pattern``, in order of name and number."""
         files = glob.glob(f"{pattern}/v*/run.json", root_dir=self.path)  # pathlib takes twice as long
         found = [path.parent for path in map(self.path.joinpath, files) if _number(path.parent)]
         return sorted(found, key=lambda path: (path.parent, _number(path)))
 
     def _header(self, folder: Path) -> Run:
-        """A run without its records; run.json must be that of its place: a copied run is no further seed."""
+        """Return a run without its records; run.json must be that of its place: a copied run is no further seed."""
         *parts, profile, number, _ = folder.relative_to(self.path).parts
         info = load_info(folder)
         try:
@@ -224,7 +231,7 @@ class Store:
 
 
 def _newest_of_each(runs: list[Run]) -> list[Run]:
-    """Of runs with one (experiment, profile, seed, spec hash) only the highest version, sorted."""
+    """Return the highest version alone of runs with one (experiment, profile, seed, spec hash), sorted."""
     newest = {}
     for run in sorted(runs, key=lambda run: run.version):
         newest[run.experiment, run.profile, run.seed, run.info["spec_hash"]] = run
@@ -232,7 +239,7 @@ def _newest_of_each(runs: list[Run]) -> list[Run]:
 
 
 def _number(folder: Path) -> int:
-    """N of a folder named ``v<N>``, 0 of any other."""
+    """Return N of a folder named ``v<N>``, 0 of any other."""
     digits = folder.name.removeprefix("v")
     return int(digits) if folder.name.startswith("v") and digits.isdecimal() else 0
 

@@ -66,7 +66,7 @@ class Records(NamedTuple):
     keys: Rows
 
     def digests(self) -> dict[str, str]:
-        """Table -> sha256 of the run's rows, whatever the order of the columns and whatever other runs count."""
+        """Return table -> sha256 of the run's rows, whatever the order of the columns and whatever other runs count."""
         scores, metrics = (
             [[*first, *sorted(map("=".join, named.items()))] for first, named in rows.items()]
             for rows in (self.scores, self.metrics)
@@ -76,7 +76,7 @@ class Records(NamedTuple):
         return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
     def grid(self) -> Grid:
-        """The counts of the tested cells; raises `ValueError` for a bad row."""
+        """Return the counts of the tested cells; raises `ValueError` for a bad row."""
         curve = any(not count for _, count, _ in self.scores)
         found = Grid(("length",) if curve else ("length", "count"))
         for (length, count, mode), counts in self.scores.items():
@@ -86,7 +86,7 @@ class Records(NamedTuple):
 
 
 def records(run: Run) -> Records:
-    """The rows of a run."""
+    """Return the rows of a run."""
     scores = {
         (*map(str, (*cell, "")[:2]), mode): {name: str(counts[name]) for name in sorted(counts)}
         for cell, modes in sorted(run.grid.scores.items())
@@ -144,7 +144,7 @@ class Tables:
             yield place, text, variant, who
 
     def load(self, key: Key) -> dict[str, Any]:
-        """The records of a run, as keyword arguments of `Run`.
+        """Return the records of a run, as keyword arguments of `Run`.
 
         Raises `StoreError` if rows are not those that its line in runs.jsonl names, for training curves when they are
         first read.
@@ -158,7 +158,7 @@ class Tables:
         return {"grid": grid, "key_counts": keys, "metrics": LazySequence(partial(self._curves, key))}
 
     def records(self, key: Key) -> Records:
-        """The rows of a run."""
+        """Return the rows of a run."""
         return Records(self._scores.get(key, {}), self._metrics.get(key, {}), self._keys.get(key, []))
 
     def _curves(self, key: Key) -> Sequence[tuple[int, str, float]]:
@@ -230,7 +230,7 @@ class Tables:
         }
 
     def _read(self, name: str, expected: tuple[str, ...]) -> tuple[list[str], dict[Key, Rows]]:
-        """Columns after the name of the run, which begin as expected, and the rows of each run."""
+        """Return columns after the name of the run, which begin as expected, and the rows of each run."""
         reader, rows = csv.reader(io.StringIO(self._text(name))), dict[Key, Rows]()
         try:
             columns = next(reader, [])
@@ -258,5 +258,5 @@ class Tables:
 
 
 def _columns(runs: Mapping[Key, Named]) -> list[str]:
-    """Names of all rows, in the order of their first row."""
+    """Return names of all rows, in the order of their first row."""
     return list(dict.fromkeys(name for some in runs.values() for named in some.values() for name in named))

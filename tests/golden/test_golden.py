@@ -8,6 +8,8 @@ import torch
 from reproduce.store.provenance import commit
 from tests.golden.capture import BATCHES, HASHES, PARTS, PROBLEMS, captured, declared
 
+pytestmark = pytest.mark.slow
+
 BATCHES_OF = json.loads(BATCHES.read_text())
 HASHES_OF = json.loads(HASHES.read_text())
 EVERY = {"smoke": 1, "cpu": 4, "night": 8, "paper": 16}

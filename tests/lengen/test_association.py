@@ -6,7 +6,7 @@ import torch
 import lengen
 from lengen.digits.problems import OperandError
 from reproduce.runs.estimate import cost
-from tests.lengen.helpers import spec
+from tests.fixtures.settings import spec
 
 TRAIN = lengen.TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
 TEST = lengen.TestSpec(lengths=(8,), counts=(2,), examples=10)

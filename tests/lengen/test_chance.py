@@ -16,7 +16,7 @@ from lengen.decoding.decoding import true_responses
 from lengen.formats.vocab import END
 from lengen.settings.spec import Spec, change, replace
 from lengen.training.build import model_for
-from tests.lengen.helpers import TEST, spec
+from tests.fixtures.settings import TEST, spec
 from tests.lengen.test_execute import SPEC, run
 
 WRITTEN = TrainSpec(steps=100, batch=50, bucket=8, lr=1e-3)

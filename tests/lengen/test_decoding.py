@@ -13,10 +13,9 @@ from lengen.formats.vocab import END, PAD
 from lengen.models import Decoder
 from lengen.settings.spec import replace
 from tests.cases import CASES
-from tests.lengen.encoder_decoders import trained
-from tests.lengen.greedy import greedy
-from tests.lengen.helpers import ENCODINGS, case_spec, data_spec, decoder, spec, strings
-from tests.lengen.reading import check_decoding, check_scores
+from tests.fixtures.decoding import check_decoding, check_scores, greedy
+from tests.fixtures.models import trained
+from tests.fixtures.settings import ENCODINGS, case_spec, data_spec, decoder, spec, strings
 
 FORMATS = {
     "addition": ("addition", {}),

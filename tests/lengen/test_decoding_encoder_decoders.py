@@ -10,9 +10,9 @@ from lengen.data.batch import Batch
 from lengen.decoding.decoding import go_on, read
 from lengen.formats.vocab import END, PAD
 from lengen.settings.spec import replace
-from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model, trained
-from tests.lengen.helpers import data_spec
-from tests.lengen.reading import check_decoding, check_scores, ended
+from tests.fixtures.decoding import check_decoding, check_scores, ended
+from tests.fixtures.models import data_for, encoder_decoder, random_model, trained
+from tests.fixtures.settings import data_spec
 
 NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
 BIASES = {"none": None, "window": Window(1), "given": Given()}

@@ -13,10 +13,11 @@ from lengen.formats.vocab import END, PAD
 from lengen.models import Decoder
 from lengen.settings.spec import replace
 from lengen.solve import solve
-from tests.counted import counted
-from tests.lengen.encoder_decoders import random_model, trained
-from tests.lengen.reading import check_decoding
-from tests.lengen.sequences import ONE_LENGTH, TASKS, sequences, sized
+from tests.fixtures.decoding import check_decoding
+from tests.fixtures.models import random_model, trained
+from tests.fixtures.runs import counted
+from tests.fixtures.settings import ONE_LENGTH, TASKS, sized
+from tests.lengen.test_metrics import sequences
 
 
 def ending(task: str, share: float = 0.5, steps: int = 0) -> tuple[Decoder, ArithmeticData]:

@@ -18,8 +18,8 @@ from lengen.results.records import Grid
 from lengen.settings.spec import replace
 from lengen.training.build import load
 from lengen.training.run import WEIGHTS
-from tests.counted import counted
-from tests.lengen.helpers import MODEL, TEST, TRAIN, Killed, data_spec, fixed_data, kill_at, spec
+from tests.fixtures.runs import counted
+from tests.fixtures.settings import MODEL, TEST, TRAIN, Killed, data_spec, fixed_data, kill_at, spec
 
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),

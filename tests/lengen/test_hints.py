@@ -15,9 +15,8 @@ from lengen.settings.spec import change, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
-from tests.lengen.encoder_decoders import random_model
-from tests.lengen.helpers import TEST, kill_at
-from tests.lengen.sequences import ONE_LENGTH, part, sequences, sized
+from tests.fixtures.models import random_model
+from tests.fixtures.settings import ONE_LENGTH, TEST, kill_at, part, sequences, sized
 
 HINTS = ("successor", "count")
 HINTED = sized(sequences(hints=HINTS), output_bias=True)

@@ -8,7 +8,7 @@ import pytest
 from lengen import Addition, DataSpec, Linear, Parity, Sorting, TwoOperandAddition
 from lengen.metrics.measures import along, at_edge, edge, has_learned, shares
 from lengen.results.records import Grid, Run
-from tests.counted import counted
+from tests.fixtures.runs import counted
 
 SUMS = Addition(digits=3, operands=3)
 PARITY = Parity(bits=3)

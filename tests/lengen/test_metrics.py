@@ -25,7 +25,7 @@ from lengen import (
 from lengen.formats.vocab import PAD, Vocab
 from lengen.metrics import METRICS, Metric, answer_token, count
 from tests.cases import CASES
-from tests.lengen.helpers import vocab_of
+from tests.fixtures.settings import vocab_of
 
 sequences = st.lists(st.integers(1, 5), max_size=12)
 batches = st.lists(st.tuples(sequences, sequences), min_size=1, max_size=5)

@@ -7,7 +7,7 @@ from lengen.callbacks.operand_lengths import EXAMPLES, OperandLengths, operand_l
 from lengen.solve import answer, unlike_training
 from lengen.tasks.arithmetic import PairAddition
 from lengen.tasks.two_operand_addition import TwoOperandAddition
-from tests.lengen.helpers import data_spec, spec
+from tests.fixtures.settings import data_spec, spec
 
 
 def test_problems_have_the_lengths_of_their_cell():

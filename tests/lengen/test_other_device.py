@@ -8,9 +8,8 @@ import torch
 from lengen import ArithmeticData, Decoder, SequenceModule
 from lengen.callbacks import Measurement
 from lengen.settings.spec import replace
-from tests.lengen.elsewhere import NAME, Elsewhere, check_there
-from tests.lengen.every_model import settings
-from tests.lengen.helpers import TEST
+from tests.fixtures.devices import NAME, Elsewhere, check_there
+from tests.fixtures.settings import TEST, settings
 
 
 def test_the_pretended_device_refuses_a_mixture():

@@ -14,8 +14,8 @@ from lengen.plotting.measured import medians
 from lengen.plotting.tables import per_cent
 from lengen.results.records import AttentionMap, Counts, Grid, Run
 from lengen.settings.spec import change, from_dict
-from tests.counted import counted
-from tests.lengen.helpers import data_spec, spec
+from tests.fixtures.runs import counted
+from tests.fixtures.settings import data_spec, spec
 
 SPEC = spec(data_spec("addition", 5, 4)).to_dict()
 """Sums of at most four numbers of at most five digits."""

@@ -18,7 +18,7 @@ from lengen.results.records import (
     metrics_from_csv,
     to_table,
 )
-from tests.counted import counted
+from tests.fixtures.runs import counted
 
 whole = st.integers(0, 10**12)
 five = st.tuples(whole, whole, whole, whole, whole).map(

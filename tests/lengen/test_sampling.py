@@ -20,9 +20,9 @@ from lengen.part import SettingError
 from lengen.results.records import Grid
 from lengen.settings.spec import check, replace
 from lengen.training.run import execute
-from tests.counted import counted
-from tests.lengen.encoder_decoders import encoder_decoder, random_model, trained
-from tests.lengen.helpers import TEST, TRAIN, fixed_data, spec, two_operands
+from tests.fixtures.models import encoder_decoder, random_model, trained
+from tests.fixtures.runs import counted
+from tests.fixtures.settings import TEST, TRAIN, fixed_data, spec, two_operands
 
 FEW = TrainSpec(steps=40, batch=32, bucket=2, lr=5e-3)
 KINDS = {"decoder": {"architecture": Decoder()}, "encoder_decoder": {}}

@@ -10,8 +10,8 @@ from lengen.digits.problems import OperandError
 from lengen.formats.vocab import PAD
 from lengen.solve import encode, read, solve
 from tests.cases import CASES
-from tests.lengen.greedy import greedy
-from tests.lengen.helpers import case_spec, data_spec, spec
+from tests.fixtures.decoding import greedy
+from tests.fixtures.settings import case_spec, data_spec, spec
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

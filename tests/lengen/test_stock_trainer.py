@@ -23,8 +23,10 @@ from lengen import (
 )
 from lengen.callbacks import METRICS, TrainingLoss, read_metrics
 from lengen.settings.spec import change, replace
-from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
+from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
+
+pytestmark = pytest.mark.slow
 
 SPEC = spec(
     data_spec("addition", 1, 2, room=8),
@@ -235,7 +237,7 @@ def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
 
 
 def test_hints_log_a_loss_each(tmp_path):
-    logger, small = Remembers(), change(HINTED, train={"steps": 4, "evaluations": 1})
+    logger, small = Remembers(), change(HINTED, train={"steps": SPEC.train.steps, "evaluations": 1})
     trainer = stock(tmp_path, logger=logger, log_every_n_steps=1)
     trainer.fit(SequenceModule(small), ArithmeticData(small))
     names = {name for _, metrics in logger.rows for name in metrics}

@@ -16,8 +16,8 @@ from lengen.settings.spec import TestSpec, change, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
-from tests.lengen.encoder_decoders import data_for, encoder_decoder
-from tests.lengen.helpers import TRAIN, Killed, fixed_data, kill_at
+from tests.fixtures.models import data_for, encoder_decoder
+from tests.fixtures.settings import TRAIN, Killed, fixed_data, kill_at
 from tests.lengen.test_execute import run, traces
 
 SPEC = encoder_decoder(

@@ -22,8 +22,8 @@ from lengen.training.build import build_model, load
 from lengen.training.module import response_loss
 from lengen.training.optimizer import build_optimizer, learning_rate_factor
 from lengen.training.run import WEIGHTS, execute
-from tests.lengen.encoder_decoders import encoder_decoder, random_model
-from tests.lengen.helpers import TEST, TRAIN, fixed_data, kill_at, spec, two_operands
+from tests.fixtures.models import encoder_decoder, random_model
+from tests.fixtures.settings import TEST, TRAIN, fixed_data, kill_at, spec, two_operands
 
 KINDS = {
     "decoder": {"architecture": "decoder"},

@@ -12,6 +12,8 @@ from lengen.decoding.mean_attention import mean_attention
 from lengen.models.attention_lines import calibrate_bias, line_values
 from tests.lengen.data.test_any_trainer import SPEC
 
+pytestmark = pytest.mark.slow
+
 
 class NoFloat64(TorchDispatchMode):
     """Refuses float64 on the device ``meta``, in the words of MPS."""

@@ -7,7 +7,7 @@ import lengen
 from lengen.results.records import MODES, Grid, Run
 from lengen.settings.changes import overlay
 from papers.bias_calibration.experiments import FIGURES
-from tests.counted import counted
+from tests.fixtures.runs import counted
 
 PAPER = "bias_calibration"
 TRAINED = 4

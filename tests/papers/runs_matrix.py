@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lengen.results.records import Grid, Run
 from papers.matrix.experiments import EXPERIMENTS
-from tests.counted import counted
+from tests.fixtures.runs import counted
 
 DECLARED = {item.name: item for item in EXPERIMENTS}
 PROBLEMS = 200

@@ -5,7 +5,7 @@ import numpy as np
 import lengen
 from lengen.results.records import Grid, Run
 from lengen.settings.changes import overlay
-from tests.counted import counted
+from tests.fixtures.runs import counted
 
 PAPER = "random_spaces"
 LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8)

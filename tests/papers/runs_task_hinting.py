@@ -6,7 +6,7 @@ import lengen
 from lengen.results.records import Grid, Run
 from lengen.settings.changes import overlay
 from papers.task_hinting.profiles import FORMAT
-from tests.counted import counted
+from tests.fixtures.runs import counted
 
 TRAINED = 10
 N = 400

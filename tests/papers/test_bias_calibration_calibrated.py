@@ -29,6 +29,8 @@ from papers.bias_calibration.calibrated import average_attention, calibrate, con
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.spec import CalibratedSpec
 
+pytestmark = pytest.mark.slow
+
 SPEC = settings.calibrated(profile("smoke", PairAddition))
 """Interpolates in 8 steps, evaluated after 4 and 8; retrains in 6, evaluated after 3 and 6."""
 HEADS, ROWS, COLUMNS = 2, 6, 13

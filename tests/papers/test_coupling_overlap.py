@@ -19,8 +19,8 @@ from papers.coupling import figures, overlap
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from papers.coupling.measures import MEASURES
 from papers.coupling.theorem import Sizes
+from tests.fixtures.drawings import run
 from tests.papers.theorem import ADDITION, P_1, P_2, TOKENS, VOCAB, constructed, writer
-from tests.reproduce.drawn import run
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 

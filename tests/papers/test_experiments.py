@@ -8,6 +8,8 @@ from lengen import Decoder, Encoder, EncoderDecoder, SequenceModule, TaskData, b
 from lengen.paper.experiment import PROFILES
 from reproduce.runs.catalogue import CATALOGUE
 
+pytestmark = pytest.mark.slow
+
 PAPERS = CATALOGUE.papers()
 MODELS = {Decoder: models.Decoder, Encoder: models.Encoder, EncoderDecoder: models.EncoderDecoder}
 

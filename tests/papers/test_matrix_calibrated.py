@@ -16,6 +16,8 @@ from papers.matrix.experiments import EXPERIMENTS, cell
 from papers.matrix.spec import CalibratedSpec
 from reproduce.runs.estimate import cost
 
+pytestmark = pytest.mark.slow
+
 TASKS = tuple(item.figure for item in EXPERIMENTS if item.variant == "abc" and item.specs)
 SPEC = cell("copy", "abc", "smoke")
 

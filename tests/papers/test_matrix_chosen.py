@@ -19,6 +19,8 @@ from papers.matrix.experiments import cell
 from papers.matrix.settings import RATES
 from reproduce.runs.estimate import cost
 
+pytestmark = pytest.mark.slow
+
 SPEC = cell("copy", "learned", "smoke")
 
 

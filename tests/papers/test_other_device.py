@@ -4,7 +4,9 @@ import pytest
 
 from lengen.training.run import measurements
 from reproduce.runs.catalogue import CATALOGUE
-from tests.lengen.elsewhere import check_there
+from tests.fixtures.devices import check_there
+
+pytestmark = pytest.mark.slow
 
 
 def distinct():

@@ -9,6 +9,8 @@ from reproduce import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import stores
 
+pytestmark = pytest.mark.slow
+
 PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting", "matrix")
 EVERY = [(paper, figure.name) for paper in PAPERS for figure in CATALOGUE.figures(paper)]
 

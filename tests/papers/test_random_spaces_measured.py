@@ -27,7 +27,7 @@ from papers.random_spaces.experiments import EXPERIMENTS
 from papers.random_spaces.parts import PARTS, score_parts
 from papers.random_spaces.spec import MeasuredSpec
 from papers.random_spaces.uncertainty import Uncertainty, summary, uncertainty
-from tests.lengen.encoder_decoders import encoder_decoder, trained
+from tests.fixtures.models import encoder_decoder, trained
 
 NAMES = {
     "spaces": "fig4.5/spaces",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reproduce.runs.catalogue import CATALOGUE
-from tests.reproduce.fakes import install_toy
+from tests.fixtures.toy_paper import install_toy
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from reproduce.comparison.history import AS_NOW, OTHERWISE, UNKNOWN, digest, dig
 from reproduce.comparison.published import LENGTHS, SHORTER, PublishedError
 from reproduce.comparison.statements import Part, parse
 from reproduce.pages import text
-from tests.reproduce.made import experiment, outside, run, spec, stored
+from tests.fixtures.runs import experiment, outside, run, spec, stored
 
 LEFT, RIGHT, THIRD = (experiment(f"coupling/fig1/{name}") for name in ("left", "right", "third"))
 KNOWN = {item.name: item for item in (LEFT, RIGHT, THIRD)}

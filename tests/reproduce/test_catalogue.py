@@ -5,7 +5,7 @@ import pytest
 import papers
 from reproduce.runs.catalogue import CATALOGUE, Catalogue, SelectorError
 from reproduce.store.store import Store
-from tests.reproduce.fakes import outcome, spec_with
+from tests.fixtures.toy_paper import outcome, spec_with
 
 SPEC_AT_CPU = spec_with()
 

@@ -29,8 +29,8 @@ from reproduce.runs.plan import Job
 from reproduce.store.atomic_files import existing, readable
 from reproduce.store.reference import Reference
 from reproduce.store.store import Store
-from tests.reproduce.fakes import FailsForSeedOne, install_toy, spec_with
-from tests.reproduce.program import CHECKOUT, started
+from tests.fixtures.program import CHECKOUT, started
+from tests.fixtures.toy_paper import FailsForSeedOne, install_toy, spec_with
 
 
 class OperandError(ValueError):

@@ -10,7 +10,7 @@ from reproduce.cli import main
 from reproduce.commands.completion import selectors
 from reproduce.commands.table import SHELLS
 from reproduce.runs.catalogue import CATALOGUE
-from tests.reproduce.program import CHECKOUT
+from tests.fixtures.program import CHECKOUT
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.runs.catalogue import CATALOGUE
-from tests.reproduce.fakes import install_toy
+from tests.fixtures.toy_paper import install_toy
 
 HOSTILE = (
     "", " ", "\0", "\n", "a\nb", "\x1b[2J", "\x9b31m", "٣", "½", "\udcff", "\u202egnp", "-1", "--", "-", "0x10", "1e9",

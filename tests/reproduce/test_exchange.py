@@ -18,6 +18,8 @@ from reproduce.cli import main
 from reproduce.commands.evaluate import _header, _trainings
 from reproduce.runs.catalogue import CATALOGUE
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 RUN = "coupling/fig1/coupling-scratchpad"
 ADDER = """

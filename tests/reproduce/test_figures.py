@@ -14,10 +14,10 @@ from lengen.paper.experiment import Figure, figure_of
 from reproduce import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import Store
-from tests.reproduce import fakes
-from tests.reproduce.drawn import experiment
-from tests.reproduce.drawn import figures as constructed
-from tests.reproduce.fakes import BLANK
+from tests.fixtures import toy_paper as fakes
+from tests.fixtures.drawings import experiment
+from tests.fixtures.drawings import figures as constructed
+from tests.fixtures.toy_paper import BLANK
 
 PAPERS = ("coupling", "bias_calibration", "random_spaces", "task_hinting")
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def draw_in_another_process(home: Path, **environment: str) -> str:
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MPL", "LC_", "XDG_"))}
-    command = [sys.executable, "-m", "tests.reproduce.drawn"]
+    command = [sys.executable, "-m", "tests.fixtures.drawings"]
     everything = inherited | {"HOME": str(home), "PYTHONPATH": str(ROOT)} | environment
     return subprocess.run(command, cwd=home, env=everything, capture_output=True, text=True, check=True).stdout
 

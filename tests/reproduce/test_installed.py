@@ -12,6 +12,8 @@ import pytest
 from reproduce.cli import main
 from reproduce.store import locations, provenance
 
+pytestmark = pytest.mark.slow
+
 
 def test_from_a_checkout_results_lie_in_it_and_a_variable_says_otherwise(monkeypatch, tmp_path):
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)

@@ -12,8 +12,8 @@ from reproduce.store import leases
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.leases import LEASE, BusyError, LostError, leased
 from reproduce.store.store import Store
-from tests.reproduce.fakes import SPEC, outcome
-from tests.reproduce.program import CHECKOUT, started
+from tests.fixtures.program import CHECKOUT, started
+from tests.fixtures.toy_paper import SPEC, outcome
 from tests.reproduce.test_runner import wait_until
 
 KEY = ("toy/fig1/alpha", "cpu", 0, SPEC.hash())
@@ -123,7 +123,7 @@ def test_nothing_needs_fcntl(tmp_path):
         "from pathlib import Path\n"
         "import reproduce.cli, reproduce.commands.run, reproduce.commands.results\n"
         "from reproduce.store.store import Store\n"
-        "from tests.reproduce.fakes import outcome\n"
+        "from tests.fixtures.toy_paper import outcome\n"
         f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}) as space:\n"
         f"    print(space.publish({INFO!r}, outcome()).version)\n"
         f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}) as space: pass\n"

@@ -6,8 +6,7 @@ from lengen.metrics.measures import Missing
 from reproduce.comparison import values
 from reproduce.comparison.published import LENGTHS, SETTING, SHORTER
 from reproduce.comparison.values import Value, over_cells
-from tests.counted import counted
-from tests.reproduce.made import MODES, experiment, run, scalars, spec, stored
+from tests.fixtures.runs import MODES, counted, experiment, run, scalars, spec, stored
 
 LEFT, RIGHT = (experiment(f"coupling/fig1/{name}", ("cpu", "night", "paper")) for name in ("left", "right"))
 BOTH = (LEFT.name, RIGHT.name)

@@ -18,7 +18,7 @@ from lengen.results.records import Counts, Grid, KeyCount
 from lengen.settings.changes import overlay
 from papers.coupling.measures import keys_growth
 from reproduce.comparison.measures import FAMILIES, pooled
-from tests.reproduce.made import EVERY, MODES, N, experiment, keys, run, scalars, spec
+from tests.fixtures.runs import EVERY, MODES, N, experiment, keys, run, scalars, spec
 
 A = experiment("p/f/a")
 

@@ -12,8 +12,8 @@ import pytest
 from reproduce import figures
 from reproduce.store import locked
 from reproduce.store.store import Store
-from tests.reproduce.drawn import figures as constructed
-from tests.reproduce.fakes import BLANK
+from tests.fixtures.drawings import figures as constructed
+from tests.fixtures.toy_paper import BLANK
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -125,8 +125,8 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
 SEVERAL = """
 import os
 from reproduce import figures
-from tests.reproduce.drawn import figures as constructed
-from tests.reproduce.fakes import BLANK
+from tests.fixtures.drawings import figures as constructed
+from tests.fixtures.toy_paper import BLANK
 
 def work(place):
     figure, runs = constructed()[place]

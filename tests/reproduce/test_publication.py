@@ -18,6 +18,8 @@ from reproduce.publication import badges
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import WEIGHTS, StoreError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 REPORTS = sorted(ROOT.glob("papers/*/REPORT.md"))

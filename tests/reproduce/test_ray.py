@@ -18,8 +18,9 @@ from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.ray import OnRay, _run, command_file, connected, noted_signals
 from reproduce.store import provenance
 from reproduce.store.store import Store
-from tests.reproduce import rays
-from tests.reproduce.fakes import (
+from stress.kills import content
+from tests.fixtures import ray_cluster as rays
+from tests.fixtures.toy_paper import (
     BadField,
     Dies,
     DiesOnce,
@@ -31,7 +32,7 @@ from tests.reproduce.fakes import (
     WaitsOnce,
     behaving,
 )
-from tests.reproduce.kills import compared, content
+from tests.reproduce.test_answers import compared
 
 with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ray is here")
 

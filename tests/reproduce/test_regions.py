@@ -11,7 +11,7 @@ from lengen import DataSpec, Linear, TwoOperandAddition
 from lengen.metrics.measures import LEARNED
 from lengen.settings.sections import Trained
 from reproduce.comparison.measures import REGIONS, inside
-from tests.reproduce.made import experiment, run, spec
+from tests.fixtures.runs import experiment, run, spec
 
 A = experiment("p/f/a")
 SOME = {1, 2, 3, 4, 5, 6, 7, 9}

@@ -26,9 +26,11 @@ from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
 from reproduce.store.reference import Reference
 from reproduce.store.store import Store
-from tests.reproduce.drawn import attention as looking
-from tests.reproduce.drawn import run, spec
-from tests.reproduce.sites import committed_pictures, quiet, written
+from tests.fixtures.drawings import attention as looking
+from tests.fixtures.drawings import run, spec
+from tests.fixtures.site import committed_pictures, quiet, written
+
+pytestmark = pytest.mark.slow
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 LARGEST_PAGE = 3 * 10**6

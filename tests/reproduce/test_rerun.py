@@ -17,7 +17,7 @@ from reproduce.runs.run_differences import accuracy, arrays, numbers, otherwise
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.run_folder import sealed
 from reproduce.store.store import Store
-from tests.reproduce.fakes import SPEC, Instant, install_toy, outcome
+from tests.fixtures.toy_paper import SPEC, Instant, install_toy, outcome
 from tests.reproduce.test_store import publish
 
 RUN = "results/local/toy/fig1/alpha/cpu/seed-0/v1"
@@ -35,7 +35,7 @@ class Better(Instant):
         return result
 
 
-pytestmark = pytest.mark.usefixtures("results")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("results")]
 
 
 def files(folder):

@@ -10,8 +10,8 @@ from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.locations import results_root
 from reproduce.store.reference import Reference
-from tests.reproduce.fakes import spec_with
-from tests.reproduce.made import experiment, run
+from tests.fixtures.runs import experiment, run
+from tests.fixtures.toy_paper import spec_with
 
 A = experiment("p/f/a")
 MADE = run(A, 1.0)

@@ -20,8 +20,8 @@ from lengen.results.records import (
 from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes
 from reproduce.store.atomic_files import write_text
 from reproduce.store.store import Store
-from tests.counted import counted
-from tests.reproduce.fakes import SPEC
+from tests.fixtures.runs import counted
+from tests.fixtures.toy_paper import SPEC
 
 HASH = SPEC.hash()
 INFO = {"spec": SPEC.to_dict(), "overrides": []}

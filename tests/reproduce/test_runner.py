@@ -22,7 +22,8 @@ from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan
 from reproduce.runs.worker import throttled
 from reproduce.store.leases import LostError
 from reproduce.store.store import Store
-from tests.reproduce.fakes import (
+from tests.fixtures.program import started
+from tests.fixtures.toy_paper import (
     SPEC,
     BadField,
     CleansUp,
@@ -35,7 +36,6 @@ from tests.reproduce.fakes import (
     behaving,
     spec_with,
 )
-from tests.reproduce.program import started
 
 pytestmark = pytest.mark.usefixtures("results")
 

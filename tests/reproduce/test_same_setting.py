@@ -1,10 +1,13 @@
 """Same setting, same run: bit-equal twice, in this process and in one of two workers; `make soak` tries every pair."""
 
+import pytest
 import torch
 
 from lengen.part import kinds
 from lengen.settings.model import Architecture, Encoding
-from tests.reproduce.repeats import differing, every, pairs, some
+from stress.repeats import differing, every, pairs, some
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_architecture_with_every_encoding_is_tried_and_each_of_them_here():

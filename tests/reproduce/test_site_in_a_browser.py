@@ -14,10 +14,9 @@ from lengen.plotting import values as curve_values
 from lengen.plotting.grid import medians
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
-from tests.reproduce.browser import MISSING, Browser
-from tests.reproduce.sites import committed_pictures, written
+from tests.fixtures.site import MISSING, Browser, committed_pictures, written
 
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 AXE = os.environ.get("AXE", "")
 """The file axe.min.js of the package axe-core: npm pack axe-core."""
 REFERENCE = Reference(Path(__file__).parents[2] / "results")

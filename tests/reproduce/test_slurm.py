@@ -15,8 +15,10 @@ from reproduce.runs.catalogue import USUAL
 from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.worker import JobQueue
 from reproduce.store.store import Store
-from tests.reproduce import slurms
-from tests.reproduce.fakes import SPEC
+from tests.fixtures import slurm_node as slurms
+from tests.fixtures.toy_paper import SPEC
+
+pytestmark = pytest.mark.slow
 
 RUN = "coupling/fig3/nope-plain"
 

@@ -5,8 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.reproduce.kills import CHAIN, Killed, compared
-from tests.reproduce.soak import PARTS, main
+import pytest
+
+from stress.kills import CHAIN, Killed, compared
+from stress.soak import PARTS, main
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -14,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KILLING = """
 import json, sys
 from pathlib import Path
-from tests.reproduce.kills import Command, kill, load
+from stress.kills import Command, kill, load
 
 load()
 killed = kill(2, 3, Path(sys.argv[1]), [Command(sys.argv[2:], ["training", "writing"])])

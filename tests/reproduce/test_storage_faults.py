@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.reproduce.faults import (
+from stress.faults import (
     CHAIN,
     DAMAGES,
     READING,
@@ -13,6 +13,8 @@ from tests.reproduce.faults import (
     truncated,
     why_no_disk,
 )
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_disk_that_is_full_or_read_only_ends_every_command_in_one_sentence(tmp_path):

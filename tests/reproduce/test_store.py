@@ -13,7 +13,7 @@ import pytest
 from reproduce.store import run_folder as run_files
 from reproduce.store.atomic_files import StoreError, write_text
 from reproduce.store.store import Store
-from tests.reproduce.fakes import SPEC, outcome
+from tests.fixtures.toy_paper import SPEC, outcome
 
 KEY = ("toy/fig1/alpha", "cpu", 0)
 HASH = SPEC.hash()

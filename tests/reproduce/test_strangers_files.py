@@ -16,10 +16,12 @@ from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError, checked
 from lengen.results.records import RecordError
 from reproduce.store import archives
 from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes
+from stress.strangers import MARK, Page, _bomb, attack, readers, shared
+from stress.watched import watched
 from tests.lengen.test_execute import SPEC as TRAINED
 from tests.lengen.test_execute import run
-from tests.reproduce.strangers import MARK, Page, _bomb, attack, readers, shared
-from tests.reproduce.watched import watched
+
+pytestmark = pytest.mark.slow
 
 NUMBER = 2000
 READERS = {reader.name: reader for reader in readers()}

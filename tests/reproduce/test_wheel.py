@@ -12,6 +12,8 @@ import pytest
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.store.provenance import code_digest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BUILD = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))"
 

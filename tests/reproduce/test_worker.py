@@ -6,7 +6,9 @@ from reproduce.runs.plan import Job, Order
 from reproduce.runs.worker import begin
 from reproduce.store.atomic_files import StoreError
 from reproduce.store.store import BEGINNING, Store
-from tests.reproduce.fakes import SPEC, outcome
+from tests.fixtures.toy_paper import SPEC, outcome
+
+pytestmark = pytest.mark.slow
 
 JOB = Job("toy/fig1/alpha", "cpu", 0, SPEC)
 KEY = JOB.key

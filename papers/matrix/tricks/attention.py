@@ -18,7 +18,7 @@ START = 0.3
 
 
 def tempered(spec: ChosenSpec) -> ChosenSpec:
-    """Attention logits grow with the logarithm of the number of tokens, one learned factor per layer.
+    """Return attention logits grow with the logarithm of the number of tokens, one learned factor per layer.
 
     "Improving Length-Generalization in Transformers via Task Hinting", Section 5 and Table 1: without hints, too, it
     extends the lengths that are sorted; Section 6 and Table 3: and those to which one is added.
@@ -27,7 +27,7 @@ def tempered(spec: ChosenSpec) -> ChosenSpec:
 
 
 def ssmax(spec: ChosenSpec) -> ChosenSpec:
-    """Scalable softmax: the same with one learned factor per head (Nakanishi 2025, 2501.19399).
+    """Return scalable softmax: the same with one learned factor per head (Nakanishi 2025, 2501.19399).
 
     Language models are better at long contexts, and at finding a needle there; it is not tried on arithmetic.
     """
@@ -47,7 +47,7 @@ N x 1, always the same, a vertical one. The authors' code names them by task, to
 
 
 def abc(spec: ChosenSpec) -> ChosenSpec:
-    """A bias calibrated from a trained model's attention, for another model without positions; units first.
+    """Return a bias calibrated from a trained model's attention, for another model without positions; units first.
 
     "From Interpolation to Extrapolation", Section 5 and Table 1: right at 50 digits from 6 for the successor, N x 1 and
     (99.8 %) addition. Both models have as many steps, which share the budget. As published, numbers are padded to one
@@ -77,7 +77,9 @@ WINDOW = 1
 
 
 def window(spec: ChosenSpec) -> ChosenSpec:
-    """Windows of w = 1 that move over the operands with the digit that is written, one over the answer; units first.
+    """Return windows of w = 1 that move over the operands with the digit that is written, one over the answer.
+
+    Units first.
 
     "From Interpolation to Extrapolation", Section 4.1 and Table 3: right at 50 digits from 6 for the successor, and for
     parity. There two operands stand digit by digit in one window; here each has a window of its own, for which numbers
@@ -95,7 +97,9 @@ def window(spec: ChosenSpec) -> ChosenSpec:
 
 
 def _with_lines(spec: ChosenSpec) -> ChosenSpec:
-    """Written so that what is read for one answer token after another lies on lines, counted from an end of the prompt.
+    """Return the setting so written that what is read for one answer token after another lies on lines.
+
+    Lines are counted from an end of the prompt.
 
     Units come first; the two numbers of addition are padded to the longest length that is tested.
     """
@@ -114,7 +118,7 @@ def _with_lines(spec: ChosenSpec) -> ChosenSpec:
 
 
 def hard_alibi(spec: ChosenSpec) -> ChosenSpec:
-    """Half of the heads see the last 1, 2, ... keys only, the others all keys, without positions.
+    """Return half of the heads see the last 1, 2, ... keys only, the others all keys, without positions.
 
     Jelassi et al. 2024 (2402.01032): transformers generalise where strings are copied; their code has this variant.
     """

@@ -9,7 +9,7 @@ from lengen import Coupled, TaskData, build_model, change
 from lengen import solve as solving
 from lengen.benchmark import adderboard
 from lengen.settings.spec import replace
-from tests.lengen.helpers import data_spec, spec
+from tests.fixtures.settings import data_spec, spec
 
 
 def made(data, **model):

@@ -17,8 +17,10 @@ from lengen import ArithmeticData, SequenceModule, SettingError
 from lengen.data import datamodule
 from lengen.data.datamodule import TrainingBatches
 from lengen.settings.spec import replace
-from tests.lengen.helpers import TEST, TRAIN, data_spec, spec
+from tests.fixtures.settings import TEST, TRAIN, data_spec, spec
 from tests.lengen.test_hints import RUN as HINTED
+
+pytestmark = pytest.mark.slow
 
 SPEC = spec(
     data_spec("addition", 2, 2, room=8),

@@ -16,8 +16,8 @@ from lengen.data.writer import Writer
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.formats.vocab import PAD
-from tests.lengen import helpers
-from tests.lengen.helpers import data_spec, problems, spec, two_operands, vocab_of
+from tests.fixtures import settings as helpers
+from tests.fixtures.settings import data_spec, problems, spec, two_operands, vocab_of
 from tests.lengen.tasks.test_base import chi_square
 
 FRESH, KEPT = Spaces(0.5, 7, True, 0), Spaces(0.5, 7, False, 0)

@@ -11,7 +11,7 @@ from lengen.data.task_data import CHECKED
 from lengen.digits.randomness import generator
 from lengen.formats.vocab import PAD
 from lengen.settings.spec import replace
-from tests.lengen.helpers import TRAIN, data_spec, spec
+from tests.fixtures.settings import TRAIN, data_spec, spec
 
 
 def made(task="addition", seed=0, batch=8, bucket=4, steps=20, **options) -> ArithmeticData:

@@ -9,8 +9,7 @@ from lengen import Addition, Encoder, EncoderDecoder, SettingError, TaskData, Te
 from lengen.data.batch import TrainBatch
 from lengen.formats.vocab import PAD
 from lengen.settings.spec import replace
-from tests.lengen.helpers import TRAIN, data_spec, spec
-from tests.lengen.sequences import ONE_LENGTH, TASKS, sequences, sized
+from tests.fixtures.settings import ONE_LENGTH, TASKS, TRAIN, data_spec, sequences, sized, spec
 
 HINTS = ("successor", "count", "fill")
 

@@ -11,8 +11,8 @@ import lengen
 from lengen.data.reading import final_answer
 from lengen.digits.problems import OperandError
 from lengen.part import kinds
-from tests.lengen import plain
-from tests.lengen.helpers import writer
+from tests.fixtures import plain
+from tests.fixtures.settings import writer
 
 WIDE = 14
 TASKS: dict[str, tuple[lengen.Task, ...]] = {

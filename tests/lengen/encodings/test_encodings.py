@@ -23,7 +23,7 @@ from lengen.models.blocks import Attention, Context
 from lengen.part import kinds
 from lengen.settings.encodings import Encoding as EncodingPart
 from lengen.settings.encodings import RelativeKeys as RelativeKeysPart
-from tests.lengen.helpers import ENCODINGS, MODEL, data_spec, model_spec, spec
+from tests.fixtures.settings import ENCODINGS, MODEL, data_spec, model_spec, spec
 
 
 def numbers(batch=2, tokens=7, seed=0):

@@ -23,7 +23,8 @@ from lengen.digits.problems import OperandError
 from lengen.formats.vocab import PAD
 from lengen.settings.spec import check
 from lengen.solve import encode
-from tests.lengen.helpers import data_spec, fixed_data, problems, spec, vocab_of, writer, written
+from tests.fixtures.settings import data_spec, fixed_data, problems, vocab_of, writer, written
+from tests.lengen.test_lines import spec
 
 CASES = [
     # Task, options, operands, query, response (least significant digit first), answer; others stand in `tests.cases`.

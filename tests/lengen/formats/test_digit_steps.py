@@ -13,8 +13,8 @@ from lengen.data.reading import final_answer
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, FIRST, PAD, PRINTABLE
 from lengen.settings.spec import check, replace
-from tests.lengen import thesis
-from tests.lengen.helpers import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
+from tests.fixtures import written as thesis
+from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
 
 PLAIN = {}
 SCRATCHPAD = {"scratchpad": True}

@@ -15,8 +15,8 @@ from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.formats.index_hints import index_hints
 from lengen.formats.vocab import PAD
-from tests.lengen import plain
-from tests.lengen.helpers import spec, writer
+from tests.fixtures import plain
+from tests.fixtures.settings import spec, writer
 
 MARKS = 24
 """Marks of most settings here: more than 26 places would need letters beyond Z."""

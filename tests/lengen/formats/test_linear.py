@@ -10,8 +10,8 @@ from lengen.data.reading import can_run_free, final_answer
 from lengen.formats.vocab import END, PAD
 from lengen.tasks.addition import padded_length
 from tests.cases import CASES
-from tests.lengen import reference
-from tests.lengen.helpers import data_spec, problems, spec, vocab_of, writer, written
+from tests.fixtures import written as reference
+from tests.fixtures.settings import data_spec, problems, spec, vocab_of, writer, written
 
 
 def padded(data: DataSpec) -> bool:

@@ -10,7 +10,7 @@ from lengen.callbacks.attention_maps import AttentionMaps, example_maps, keys_ho
 from lengen.callbacks.training_loss import silent
 from lengen.data.datamodule import ArithmeticData
 from lengen.models.attention import attend, attention_weights, causal_mask
-from tests.lengen.helpers import ENCODINGS, data_spec, decoder, spec
+from tests.fixtures.settings import ENCODINGS, data_spec, decoder, spec
 
 
 def tensors(seed=0, queries=6, keys=6):

@@ -11,7 +11,7 @@ from lengen.models import Decoder
 from lengen.settings.spec import replace
 from lengen.training.module import response_loss
 from lengen.training.optimizer import build_optimizer
-from tests.lengen.helpers import MODEL, TRAIN, data_spec, decoder, spec
+from tests.fixtures.settings import MODEL, TRAIN, data_spec, decoder, spec
 
 TABLE_1 = ModelSpec(layers=6, heads=8, width=512, head_dim=64, ff_width=2048)
 TABLE_2 = ModelSpec(layers=6, heads=8, width=1024, head_dim=128, ff_width=2048)

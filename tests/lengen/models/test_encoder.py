@@ -8,10 +8,10 @@ from lengen import ArithmeticData, SettingError, build_model
 from lengen.formats.vocab import PAD
 from lengen.models import Decoder, Encoder
 from lengen.settings.spec import check as check_setting
-from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model
-from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec, two_operands
+from tests.fixtures.decoding import check_decoding
+from tests.fixtures.models import data_for, encoder_decoder, random_model
+from tests.fixtures.settings import ENCODINGS, data_spec, decoder, problems, spec, two_operands
 from tests.lengen.models.test_encoder_decoder import SIZE, copied
-from tests.lengen.reading import check_decoding
 from tests.lengen.test_decoding import check
 
 ENCODER = {"architecture": "encoder"}

@@ -7,11 +7,11 @@ from torch import nn
 from lengen import Given, TestSpec, Window, build_model
 from lengen.data.batch import Batch, Source
 from lengen.formats.vocab import PAD
-from tests.lengen.encoder_decoders import MODEL, data_for, encoder_decoder, random_model
-from tests.lengen.helpers import data_spec, fixed_data, problems
+from tests.fixtures.models import MODEL, data_for, encoder_decoder, random_model
+from tests.fixtures.settings import data_spec, fixed_data, problems
 
 SIZE = {"d_model": 16, "nhead": 2, "dim_feedforward": 32, "dropout": 0.0, "layer_norm_eps": 1e-5, "batch_first": True}
-"""`tests.lengen.helpers.MODEL` in torch.nn's words."""
+"""`tests.fixtures.settings.MODEL` in torch.nn's words."""
 
 
 def copy_attention(ours, theirs: nn.MultiheadAttention) -> None:

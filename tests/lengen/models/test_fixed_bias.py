@@ -16,7 +16,7 @@ from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context, biased
 from lengen.models.fixed_bias import FixedBias, beside_encoder, closed
 from lengen.settings.windows import window_cross, window_self
-from tests.lengen.helpers import MODEL, data_spec, fixed_data, model_spec, spec
+from tests.fixtures.settings import MODEL, data_spec, fixed_data, model_spec, spec
 
 SIZES = st.integers(1, 12)
 

@@ -26,9 +26,9 @@ from lengen.digits.randomness import generator
 from lengen.models.last_keys import ALL, last_keys
 from lengen.settings.spec import Spec, check
 from lengen.settings.windows import window_self
-from tests.lengen.encoder_decoders import random_model
-from tests.lengen.reading import check_decoding
-from tests.lengen.sequences import sequences, sized
+from tests.fixtures.decoding import check_decoding
+from tests.fixtures.models import random_model
+from tests.fixtures.settings import sequences, sized
 
 BIASES = {
     "hard alibi": (HardALiBi((1, 2)), NoEncoding(), NoPositionIds()),

@@ -11,9 +11,9 @@ from lengen.models.attention_lines import calibrate_bias
 from lengen.models.fixed_bias import windowed
 from lengen.models.line_bias import LineBias, windows
 from lengen.settings.attention_biases import Lines, LineWindow
-from tests.lengen.encoder_decoders import random_model
-from tests.lengen.reading import check_decoding
-from tests.lengen.sequences import sequences, sized
+from tests.fixtures.decoding import check_decoding
+from tests.fixtures.models import random_model
+from tests.fixtures.settings import sequences, sized
 
 CLOSED = -math.inf
 LINES = Lines(rows=4, columns=6, slopes=(1, 0, -1))

@@ -34,9 +34,9 @@ from lengen.settings.model import ModelSpec
 from lengen.settings.spec import Spec, change, check
 from lengen.training.kernels import choose
 from lengen.training.module import SequenceModule
-from tests.lengen.encoder_decoders import random_model
-from tests.lengen.helpers import spec
-from tests.lengen.reading import check_decoding, ended
+from tests.fixtures.decoding import check_decoding, ended
+from tests.fixtures.models import random_model
+from tests.fixtures.settings import spec
 
 RULES = {
     "answer": LoopsByLength(most=6),

@@ -9,8 +9,8 @@ from torch import nn
 from lengen import EncoderDecoder, SequenceModule, build_model
 from lengen.models.products import Rounds, round_products, rounded, rounded_products
 from lengen.settings.spec import replace
-from tests.lengen.encoder_decoders import data_for, encoder_decoder
-from tests.lengen.helpers import TRAIN, data_spec, spec
+from tests.fixtures.models import data_for, encoder_decoder
+from tests.fixtures.settings import TRAIN, data_spec, spec
 
 ULP = 2.0**-7
 """Spacing of bfloat16 numbers at 1, and so the largest relative difference of neighbours."""

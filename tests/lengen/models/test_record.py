@@ -7,8 +7,8 @@ from lengen import Given, Tempered, Window
 from lengen.data.batch import Batch
 from lengen.models import Decoder, Record, Transformer
 from lengen.models.blocks import Attention, Block
-from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model
-from tests.lengen.helpers import data_spec
+from tests.fixtures.models import data_for, encoder_decoder, random_model
+from tests.fixtures.settings import data_spec
 
 ALL = ("queries", "scores", "attention", "residuals")
 SETTINGS = {

@@ -14,9 +14,9 @@ from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context
 from lengen.settings.spec import replace
 from lengen.training.module import response_loss
-from tests.lengen.encoder_decoders import encoder_decoder, random_model
-from tests.lengen.helpers import two_operands
-from tests.lengen.reading import check_decoding
+from tests.fixtures.decoding import check_decoding
+from tests.fixtures.models import encoder_decoder, random_model
+from tests.fixtures.settings import two_operands
 
 WIDTH = 16
 ABACUS = {"position_ids": Abacus(30), "reverse_response": True}

@@ -14,10 +14,9 @@ from lengen.models import Decoder
 from lengen.models.temperature import Temperature
 from lengen.settings.spec import replace
 from lengen.training.optimizer import build_optimizer
-from tests.lengen.encoder_decoders import random_model, trained
-from tests.lengen.helpers import scheme
-from tests.lengen.reading import check_decoding
-from tests.lengen.sequences import ONE_LENGTH, TASKS, sequences, sized
+from tests.fixtures.decoding import check_decoding
+from tests.fixtures.models import random_model, trained
+from tests.fixtures.settings import ONE_LENGTH, TASKS, scheme, sequences, sized
 
 FORMS = ("log", "one_plus_log")
 OF = ("position", "prompt")

@@ -18,8 +18,8 @@ from lengen.decoding.decoding import write
 from lengen.formats.layout import Layout
 from lengen.models import Transformer
 from lengen.training.build import build_model
-from tests.lengen.encoder_decoders import encoder_decoder
-from tests.lengen.helpers import problems, two_operands
+from tests.fixtures.models import encoder_decoder
+from tests.fixtures.settings import problems, two_operands
 
 MODEL = {
     "encoding": Sinusoidal(),

@@ -17,11 +17,11 @@ from lengen.formats.vocab import END, FIRST, PAD
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.randomised import Randomised
 from lengen.settings.spec import check
-from tests.lengen import thesis
+from tests.fixtures import written as thesis
+from tests.fixtures.decoding import check_decoding, ended
+from tests.fixtures.models import random_model
+from tests.fixtures.settings import fixed_data, problems, spec, two_operands, vocab_of, writer
 from tests.lengen.data.test_random_spaces import abacus
-from tests.lengen.encoder_decoders import random_model
-from tests.lengen.helpers import fixed_data, problems, spec, two_operands, vocab_of, writer
-from tests.lengen.reading import check_decoding, ended
 from tests.lengen.tasks.test_base import chi_square
 
 FORMATS = {

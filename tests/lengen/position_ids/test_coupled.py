@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lengen.digits.problems import OperandError
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.position_ids.coupled import Coupled
-from tests.lengen.helpers import data_spec, problems, writer
+from tests.fixtures.settings import data_spec, problems, writer
 from tests.lengen.tasks.test_base import chi_square
 
 UNUSED = -1

@@ -13,6 +13,8 @@ from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
 from tests.lengen.settings.fields import STRANGE, classes, example, fields, wrong
 
+pytestmark = pytest.mark.slow
+
 FIELDS = [pytest.param(cls, field, id=f"{cls.__qualname__}.{field.name}") for cls in classes() for field in fields(cls)]
 TEXTS = (
     "", "none", "null", "true", "-1", "0", "3", "1.5", "1e999", "-Infinity", "NaN", "9" * 400, "9" * 5000, "x",

@@ -17,6 +17,8 @@ from lengen.tasks.rows import Row
 from lengen.tasks.sequences import Skewed
 from tests.cases import CASES
 
+pytestmark = pytest.mark.slow
+
 SKEWED: dict[str, Any] = {"longest": 6, "short": 3, "skew": 0.5}
 SIZED: tuple[lengen.Task, ...] = (
     lengen.Addition(digits=3, operands=3),

@@ -7,7 +7,9 @@ import pytest
 import lengen
 from lengen.callbacks.scoring import score_cell
 from lengen.settings.spec import check
-from tests.lengen.helpers import spec
+from tests.fixtures.settings import spec
+
+pytestmark = pytest.mark.slow
 
 TRAINED = 4
 TASKS: dict[str, lengen.Task] = {

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import lengen
 from lengen.part import Axis, kinds
 from lengen.settings.spec import replace
+from tests.fixtures.settings import data_spec, fixed_data, spec
 from tests.lengen.data.test_writer import ACCEPTED
-from tests.lengen.helpers import data_spec, fixed_data, spec
 
 SPEC = spec(data_spec("addition"))
 ONE_LEVEL = 'data.position_ids={"kind":"consecutive"}'

@@ -6,7 +6,7 @@ import torch
 from lengen.digits.problems import OperandError, Problems
 from lengen.digits.randomness import generator
 from lengen.tasks.arithmetic import Arithmetic
-from tests.lengen.helpers import FIXED
+from tests.fixtures.settings import FIXED
 from tests.lengen.tasks.test_base import chi_square
 
 LETTERS = "0123456789abcdef"

@@ -12,7 +12,7 @@ from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.part import kinds
 from tests.cases import CASES
-from tests.lengen.helpers import number, strings
+from tests.fixtures.settings import number, strings
 
 PAIR = Addition(digits=1)
 

@@ -14,8 +14,7 @@ from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.tasks.base import Task as Mathematics
 from lengen.tasks.length_distribution import Skew
-from tests.lengen.helpers import TRAIN
-from tests.lengen.sequences import next_in_order, part, rows, sequences, sized
+from tests.fixtures.settings import TRAIN, next_in_order, part, rows, sequences, sized
 from tests.lengen.tasks.test_base import chi_square
 
 

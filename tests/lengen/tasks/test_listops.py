@@ -9,7 +9,7 @@ from lengen import ListOps, SettingError
 from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.tasks.listops import evaluated, written
-from tests.lengen import plain
+from tests.fixtures import plain
 
 OPERATIONS = tuple(plain.OPERATIONS)
 

@@ -7,8 +7,9 @@ from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.settings.spec import replace
 from lengen.solve import encode
-from tests.lengen.helpers import TEST, vocab_of
-from tests.lengen.sequences import ONE_LENGTH, TASKS, held, part, sequences, sized
+from tests.fixtures.settings import ONE_LENGTH, TASKS, held, part, sized, vocab_of
+from tests.lengen.test_association import TEST
+from tests.lengen.test_metrics import sequences
 
 # By hand, beside the figures of "Improving Length-Generalization in Transformers via Task Hinting" in `tests.cases`. A
 # mask is printed over the tokens that predict; over the tokens that are predicted it stands one further to the right.

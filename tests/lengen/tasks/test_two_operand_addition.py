@@ -16,7 +16,7 @@ from lengen.digits.randomness import generator, mix
 from lengen.settings.sections import VALIDATION
 from lengen.tasks.base import keys
 from lengen.tasks.two_operand_addition import TESTED, VALIDATED, TwoOperandAddition, first_of_each, quotas
-from tests.lengen.helpers import TEST, spec, strings, two_operands
+from tests.fixtures.settings import TEST, spec, strings, two_operands
 from tests.lengen.tasks.test_base import chi_square
 
 SEVEN, MINI, LONGER = tuple(range(1, 8)), (1, 2, 3, 4, 5, 6, 7, 9), (*range(1, 18), 19)

@@ -8,7 +8,7 @@ from lengen.callbacks import clock as clocks
 from lengen.callbacks.clock import Clock
 from lengen.settings.spec import replace
 from lengen.training.run import execute
-from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
+from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 
 SPEC = spec(data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=7, evaluations=3, bucket=3), TEST, layers=1)
 """Evaluated, and written as a checkpoint, after steps 3, 6 and 7."""

@@ -23,7 +23,9 @@ from lengen.training import kernels
 from lengen.training.kernels import FILE, WORTH_COMPILING, Kernels, choose, missing_compiler, use
 from lengen.training.operations import training_seconds
 from lengen.training.run import WEIGHTS
-from tests.lengen.helpers import TEST, TRAIN, data_spec, kill_at, spec
+from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
+
+pytestmark = pytest.mark.slow
 
 SHORT = spec(
     data_spec("addition", 1, 2, room=8),

@@ -44,9 +44,9 @@ from reproduce.store.atomic_files import StoreError
 from reproduce.store.leases import silent
 from reproduce.store.run_folder import SUM
 from reproduce.store.store import Store
+from stress.watched import watched
+from tests.fixtures.toy_paper import SPEC, outcome
 from tests.lengen.test_execute import SPEC as TRAINED
-from tests.reproduce.fakes import SPEC, outcome
-from tests.reproduce.watched import watched
 
 MEMORY = 2**30
 """Bytes that reading foreign files may add to this process, all of them together: what one archive may unpack to."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 RUN = "coupling/fig1/coupling-scratchpad"
 COMMANDS = (
     ("list", "coupling/fig1"),

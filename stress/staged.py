@@ -1,6 +1,6 @@
 """The program itself, which notes in a file what it is doing, so that it can be killed while it does it.
 
-``python -m tests.reproduce.staged NOTES command ...`` is ``python -m reproduce command ...``; each line of NOTES is a
+``python -m stress.staged NOTES command ...`` is ``python -m reproduce command ...``; each line of NOTES is a
 time and a stage that begins then.
 """
 

@@ -30,11 +30,11 @@ from lengen.training.run import WEIGHTS, execute
 from reproduce.cli import main
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.run_folder import SCHEMA
-from tests.lengen.helpers import Killed, kill_at
+from stress.kills import copy
+from tests.fixtures.settings import Killed, kill_at
+from tests.fixtures.toy_paper import Instant, toy
 from tests.lengen.test_execute import SPEC
 from tests.lengen.test_execute import run as train
-from tests.reproduce.fakes import Instant, toy
-from tests.reproduce.kills import copy
 
 PAGE = 4096
 ROOM = 64 * 2**20

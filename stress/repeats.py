@@ -16,7 +16,7 @@ from reproduce.runs.estimate import cost
 from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, run
 from reproduce.store.store import Store
-from tests.lengen.every_model import settings
+from tests.fixtures.settings import settings
 
 SMALL = {"train": {"steps": 3, "evaluations": 2, "bucket": 2}, "test": {"lengths": (1, 2), "examples": 4}}
 

@@ -1,7 +1,7 @@
 """Kills at random moments of every stage, and what is left after starting again: the bytes that nobody disturbed.
 
 Two small runs are trained, measured, promoted, drawn and compared in a folder of their own, by commands that note what
-they are doing (`tests.reproduce.staged`). One or two of them at a time are killed by SIGKILL, SIGTERM or SIGINT while
+they are doing (`stress.staged`). One or two of them at a time are killed by SIGKILL, SIGTERM or SIGINT while
 they do one thing or the other, several times in a row, then let run to the end; weights, CSV files, figures and the
 comparison are then those of a folder that nobody disturbed.
 """
@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.reproduce.staged import BETWEEN
-from tests.reproduce.staged import main as staged
+from stress.staged import BETWEEN
+from stress.staged import main as staged
 
 SELECTOR = "coupling/fig3/nope-plain"
 

@@ -6,7 +6,7 @@ Counts of processes leave, and what was wrong.
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.reproduce.kills import SELECTOR, compared, complete, content, forked
+from stress.kills import SELECTOR, compared, complete, content, forked
 
 PROCESSES = 4
 RUN = ["run", SELECTOR, "--profile", "smoke", "--seeds", "0..3", "--jobs", "1"]

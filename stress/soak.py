@@ -1,7 +1,9 @@
-"""Hard knocks for as long as one likes: kills, strangers' files, faults of storage, races, the same run twice, and
-folders and environments as people have them.
+"""Hard knocks for as long as one likes.
 
-``python -m tests.reproduce.soak --kills 50 --inputs 100000 --out results/soak`` prints a line for each and writes them
+They are kills, strangers' files, faults of storage, races, the same run twice, and folders and environments as people
+have them.
+
+``python -m stress.soak --kills 50 --inputs 100000 --out results/soak`` prints a line for each and writes them
 all to ``soak.json``, with the commit they were measured on; the tests do the same, shorter.
 """
 
@@ -23,7 +25,7 @@ MIB = 2**20
 
 def kills(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Commands killed at random moments of every stage."""
-    from tests.reproduce.kills import kill, load
+    from stress.kills import kill, load
 
     load()
     found = kill(number, seed, place)
@@ -37,7 +39,7 @@ def kills(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], boo
 
 def strangers(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Foreign files given to every reader; the first that is answered wrongly ends it with its error."""
-    from tests.reproduce.strangers import MEMORY, attack_all
+    from stress.strangers import MEMORY, attack_all
 
     found, grown = attack_all(number, place, seed)
     inputs, refused = (sum(getattr(one, name) for one in found.values()) for name in ("inputs", "refused"))
@@ -52,7 +54,7 @@ def strangers(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any],
 
 def faults(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Full disks, read-only folders, damaged files of finished runs and of unfinished ones."""
-    from tests.reproduce import faults as storage
+    from stress import faults as storage
 
     missing = storage.why_no_disk()
     full = storage.Full({}, {}, 0) if missing else storage.full_disk(place / "full", number)
@@ -71,8 +73,8 @@ def faults(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bo
 
 def races(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Several processes at once on one selector."""
-    from tests.reproduce.kills import load
-    from tests.reproduce.races import race
+    from stress.kills import load
+    from stress.races import race
 
     load()
     found = race(place, number)
@@ -82,7 +84,7 @@ def races(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], boo
 
 def repeats(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Every architecture with every encoding, made here and by two workers."""
-    from tests.reproduce.repeats import differing, every
+    from stress.repeats import differing, every
 
     specs = every()
     wrong = differing(specs, place)
@@ -92,7 +94,7 @@ def repeats(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], b
 
 def machines(number: int, seed: int, place: Path) -> tuple[str, dict[str, Any], bool]:
     """Folders and environments as people have them; the first so many of the list."""
-    from tests.reproduce.machines import COMMANDS, MACHINES, tried
+    from stress.machines import COMMANDS, MACHINES, tried
 
     names = list(MACHINES)[:number]
     wrong = [sentence for name in names for sentence in tried(name, place)]
