@@ -33,6 +33,13 @@ class EditDistanceCurve(Measurement):
         scored: An `AccuracyGrid` of the same Trainer, before this callback: then its counts at ``count`` are used,
             because both come from one pass, and ``lengths`` and ``examples`` have no say, nor has ``count`` if the
             grid has one alone.
+
+    Example:
+        >>> import lengen
+        >>> measured = lengen.EditDistanceCurve(lengths=(1, 2), examples=4)
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> sorted(measured.logged())
+        ['edits_per_token/length=1,count=1', 'edits_per_token/length=2,count=1']
     """
 
     def __init__(

@@ -25,6 +25,16 @@ class Measurement(Callback, ABC):
 
     A run stores the ``arrays`` and ``scalars`` of all its measurements. It measures here and not in a test step because
     test steps run in the precision of the training: hooks of callbacks run in that of the weights.
+
+    Example:
+        >>> import lengen
+        >>> class Parameters(lengen.Measurement):
+        ...     def measure(self, model, data, report):
+        ...         self.scalars["parameters"] = sum(each.numel() for each in model.parameters())
+        >>> measured = Parameters()
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> sorted(measured.scalars)
+        ['parameters']
     """
 
     def __init__(self) -> None:

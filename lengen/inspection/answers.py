@@ -7,7 +7,7 @@ import torch
 
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import write
+from lengen.decoding.decoding import generate
 from lengen.digits.problems import OperandError, Problems
 from lengen.inspection.problem import read
 from lengen.models import Transformer
@@ -51,7 +51,7 @@ def answers(
             places, some = zip(*group[start : start + AT_ONCE], strict=True)
             problems = Problems(torch.cat([one.operands for one in some]), torch.cat([one.lengths for one in some]))
             try:
-                for place, text in zip(places, read(writer, task, write(model, writer, problems)), strict=True):
+                for place, text in zip(places, read(writer, task, generate(model, writer, problems)), strict=True):
                     texts[place] = text
             except (OperandError, SettingError) as error:
                 why = why or str(error)

@@ -42,7 +42,16 @@ RUN, WEIGHTS = "run.json", "model.safetensors"
 
 
 class LoadError(ValueError):
-    """Nothing to load; one sentence."""
+    """Nothing to load; one sentence.
+
+    Example:
+        >>> import lengen
+        >>> try:
+        ...     lengen.load("")
+        ... except lengen.LoadError as error:
+        ...     print(error)
+        '': expected the folder of a finished run, which holds run.json
+    """
 
 
 class Found(NamedTuple):
@@ -120,10 +129,23 @@ class Model:
 
 
 def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | None = None) -> Model:
-    """The model of a run: of its name, of its folder, of a trained module, or of a specification with weights.
+    """Return the model of a run: of its name, of its folder, of a trained module, or of a specification with weights.
 
     A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
     specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.
+
+    Args:
+        source: Name, folder of a run or of ``export --hf``, trained module, or specification.
+        weights: File of weights for a specification.
+
+    Raises:
+        LoadError: There is nothing to load; one sentence.
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.load(lengen.train("copy", digits=2, steps=2, batch=4))
+        >>> model.solve(["01"])["prompt"], model.true(["01"])
+        ('$01=', '01')
     """
     if weights is not None and not isinstance(source, Spec):
         raise LoadError(f"load({source!r:.80}, {weights!r}): weights go with a Spec; leave them out, or give its Spec")

@@ -12,7 +12,7 @@ from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
 from lengen.data.writer import Writer
-from lengen.decoding.decoding import most_likely, true_responses, write
+from lengen.decoding.decoding import generate, most_likely, true_responses
 from lengen.digits.problems import OperandError, Problems
 from lengen.models import Transformer
 from lengen.part import LONGEST, SettingError
@@ -111,7 +111,7 @@ def answer(
         return most_likely(logits, rows, slots)
 
     with few_threads(model):
-        written = write(model, writer, problems, choose=told)
+        written = generate(model, writer, problems, choose=told)
     ((truth,), (said,)) = (read(writer, asked, response) for response in (true_responses(batch), written))
     note = unlike_training(asked, problems)
     return {

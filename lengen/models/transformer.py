@@ -19,9 +19,21 @@ from lengen.settings.spec import ModelSpec
 
 
 class Transformer(nn.Module, ABC):
-    """A transformer of a specification, for a vocabulary of ``tokens`` and position ids up to ``sizes``.
+    """The network of a specification; `lengen.Decoder`, `lengen.Encoder` and `lengen.EncoderDecoder` are settings that
+    choose one.
 
-    ``outputs`` is the number of output heads: one for the task, one for each auxiliary task (`Batch.output`).
+    Args:
+        model: The setting of the network.
+        tokens: Size of the vocabulary, V.
+        sizes: Largest position id of each level; empty if nothing bounds them.
+        cross: Blocks also attend to an encoder.
+        outputs: Output heads: one for the task, one for each auxiliary task (`Batch.output`).
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", digits=3), seed=0)
+        >>> isinstance(model, lengen.Transformer), model.writes_in_order
+        (True, True)
     """
 
     writes_in_order = True

@@ -8,8 +8,17 @@ so Figure 5's middle range and Figure 10's one layer of four heads are trained o
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lengen.paper.experiment import ATTENTION as ATTENTION_MAPS
-from lengen.paper.experiment import CURVES, GRID, Experiment, Figure, constructed, figure_of
+from lengen.paper.experiment import (
+    ATTENTION as ATTENTION_MAPS,
+)
+from lengen.paper.experiment import (
+    CURVES,
+    GRID,
+    Experiment,
+    Figure,
+    constructed,
+    figure_of,
+)
 from lengen.paper.panel import Panel, Value, axis
 from lengen.paper.profiles import ByProfile, Layer, at_profiles, of_width
 from lengen.settings.changes import Changes

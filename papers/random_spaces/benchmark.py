@@ -5,7 +5,7 @@ import itertools
 from lengen.data.datamodule import ArithmeticData
 from lengen.inspection.timing import Entry, entry, turns
 from lengen.settings.changes import overlay
-from lengen.settings.spec import Spec, change
+from lengen.settings.spec import Spec, replace
 from papers.random_spaces import experiments as thesis
 
 WRITTEN: dict[str, Spec] = {
@@ -20,7 +20,7 @@ def writing(tiny: bool) -> list[Entry]:
     batch, repeats = (8, 2) if tiny else (1024, 30)
     found = {}
     for name, spec in WRITTEN.items():
-        data = ArithmeticData(change(spec, data={"examples": 0}, train={"batch": batch // 4, "bucket": 4}), 0)
+        data = ArithmeticData(replace(spec, data={"examples": 0}, train={"batch": batch // 4, "bucket": 4}), 0)
         windows = itertools.count()
         turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], repeats)  # type: ignore[misc]
         seconds = turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], repeats)  # type: ignore[misc]

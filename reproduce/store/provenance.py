@@ -10,10 +10,10 @@ import json
 import platform
 import shlex
 import subprocess
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from lengen import __version__
 from lengen.results.machine import machine
 from reproduce import PROGRAM
 
@@ -21,7 +21,7 @@ PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 """Packages whose version can change a result."""
 WITHIN = ("papers", "reproduce")
 """Packages that lie within `lengen` in a wheel."""
-SUITE = "lengen-suite"
+SUITE = "lengen"
 """The distribution that holds this program."""
 
 
@@ -31,14 +31,6 @@ def checkout() -> Path | None:
     return root if (root / "pyproject.toml").is_file() else None
 
 
-def suite_version() -> str:
-    """The version of this program."""
-    root = checkout()
-    if root is None:
-        return _version(SUITE)
-    return str(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
-
-
 def provenance(arguments: Sequence[str]) -> dict[str, object]:
     """Commit, dirty flag, digest and version of the code, versions, platform and command line of what is about to run.
 
@@ -46,7 +38,7 @@ def provenance(arguments: Sequence[str]) -> dict[str, object]:
     """
     at, dirty = commit()
     command = shlex.join(["python", "-m", "reproduce", *arguments])
-    code = {"version": suite_version(), "sha256": code_digest()}
+    code = {"version": __version__, "sha256": code_digest()}
     return {"commit": at, "dirty": dirty, "code": code, **this_machine(), "command": command}
 
 

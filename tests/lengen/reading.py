@@ -7,7 +7,7 @@ from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
 import lengen.decoding.decoding
-from lengen import ArithmeticData, Transformer, verify, write
+from lengen import ArithmeticData, Transformer, generate, verify
 from lengen.callbacks import score_cell
 from lengen.data.writer import Writer
 from lengen.decoding.decoding import Verified, go_on, read
@@ -53,7 +53,7 @@ def check_decoding(
     the plain loop. Return what the model writes and the true responses."""
     expected = [ended(row) for row in plain_greedy(model, data, problems)] if expected is None else expected
     batch = data.writer.write(problems)
-    verified, written = verify(model, batch), write(model, data.writer, problems)
+    verified, written = verify(model, batch), generate(model, data.writer, problems)
     truths = [batch.tokens[i, batch.loss[i]].tolist() for i in range(len(expected))]
     assert [ended(row) for row in written.tolist()] == expected
     assert [ended(row) for row in verified.reference.tolist()] == [ended(row) for row in truths]
@@ -65,7 +65,7 @@ def check_decoding(
     every = torch.arange(len(expected))
     for index in ((~verified.correct).nonzero()[:, 0], every[::2], every[-1:]):
         if len(index):
-            own = write(model, data.writer, problems.select(index))
+            own = generate(model, data.writer, problems.select(index))
             assert [ended(row) for row in own.tolist()] == [expected[i] for i in index.tolist()]
     return expected, truths
 

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import save_model
 
 import lengen
-from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, change, verify
+from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, replace, verify
 from lengen.digits.problems import OperandError, operand_texts
 from lengen.inspection import library
 
@@ -135,7 +135,7 @@ def nobody(name: str) -> library.Found:
 def somebody(name: str) -> library.Found:
     if name != "theirs/run":
         raise library.LoadError(f"'{name}' is none of theirs")
-    return library.Found(change(SPEC, test={"lengths": (1,)}), None, name)
+    return library.Found(replace(SPEC, test={"lengths": (1,)}), None, name)
 
 
 def test_every_package_that_finds_runs_is_asked(monkeypatch):

@@ -16,7 +16,7 @@ from lengen.part import SettingError
 from lengen.results.divergence import diverged
 from lengen.results.progress import Progress
 from lengen.results.records import Grid
-from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
+from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, replace
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store import locations
 from tests.counted import counted
@@ -152,7 +152,7 @@ def behaving(kind: type[Instant], spec: Spec = SPEC) -> Instant:
 
 
 def experiment(name: str, kind: type[Instant], absent: str = "", **train) -> Experiment:
-    spec = change(behaving(kind), train=train)
+    spec = replace(behaving(kind), train=train)
     specs = {} if absent else {"cpu": spec}
     return Experiment(
         name="toy/" + name,
@@ -160,7 +160,7 @@ def experiment(name: str, kind: type[Instant], absent: str = "", **train) -> Exp
         place="Figure 1",
         seeds=2,
         skip={"cpu": absent} if absent else {},
-        specs={"smoke": change(spec, train={"steps": 1}), **specs, "paper": change(spec, train={"steps": 9})},
+        specs={"smoke": replace(spec, train={"steps": 1}), **specs, "paper": replace(spec, train={"steps": 9})},
     )
 
 
@@ -230,4 +230,4 @@ def outcome(correct: int = 7):
 
 
 def spec_with(**train) -> Spec:
-    return change(SPEC, train=train)
+    return replace(SPEC, train=train)

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
+import lengen
 from lengen import Addition, ListOps, Multiplication, Parity
 from reproduce import cli
 from reproduce.cli import main
 from reproduce.commands.operands import SpellingError, spelled
 from reproduce.habits import ANSWERS, COMMANDS
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.provenance import suite_version
 
 
 def said(capsys, *arguments: str, code: int = 0) -> str:
@@ -34,7 +34,7 @@ def test_the_program_alone_and_a_cry_for_help_print_the_help(capsys, arguments):
 
 @pytest.mark.parametrize("word", ["--version", "-V"])
 def test_the_version_is_that_of_the_project(capsys, word):
-    assert said(capsys, word).startswith(f"lengen-suite {suite_version()} (")
+    assert said(capsys, word).startswith(f"lengen {lengen.__version__} (")
 
 
 def test_what_is_answered_with_is_there():

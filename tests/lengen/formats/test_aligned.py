@@ -22,7 +22,7 @@ from lengen.data.reading import final_answer
 from lengen.digits.problems import OperandError
 from lengen.formats.vocab import PAD
 from lengen.inspection.problem import encode
-from lengen.settings.spec import check
+from lengen.settings.spec import validate
 from tests.lengen.helpers import data_spec, fixed_data, problems, spec, vocab_of, writer, written
 
 CASES = [
@@ -213,6 +213,7 @@ def test_only_two_operands_of_one_width_are_aligned():
         with pytest.raises(
             SettingError, match=r"data\.format=aligned: the digits of two operands stand side by side"
         ) as caught:
-            check(spec(DataSpec(task=task, format=Aligned(width=4), position_ids=Consecutive()), encoding="sinusoidal"))
+            data = DataSpec(task=task, format=Aligned(width=4), position_ids=Consecutive())
+            validate(spec(data, encoding="sinusoidal"))
         assert "\n" not in str(caught.value)
     assert isinstance(fixed_data("addition").format, Linear)

@@ -5,15 +5,14 @@ import random
 import pytest
 import torch
 
-from lengen import Coupled, TaskData, build_model, change
+from lengen import Coupled, TaskData, build_model, replace
 from lengen.inspection import adderboard
 from lengen.inspection import answers as answering
-from lengen.settings.spec import replace
 from tests.lengen.helpers import data_spec, spec
 
 
 def made(data, **model):
-    setting = change(spec(data), model=model) if model else spec(data)
+    setting = replace(spec(data), model=model) if model else spec(data)
     return TaskData(setting, seed=0), build_model(setting, 0).eval()
 
 

@@ -7,12 +7,12 @@ from torch import nn
 from lengen import ArithmeticData, SettingError, build_model
 from lengen.formats.vocab import PAD
 from lengen.models import Decoder, Encoder
-from lengen.settings.spec import check as check_setting
+from lengen.settings.spec import validate as check_setting
 from tests.lengen.encoder_decoders import data_for, encoder_decoder, random_model
 from tests.lengen.helpers import ENCODINGS, data_spec, decoder, problems, spec, two_operands
 from tests.lengen.models.test_encoder_decoder import SIZE, copied
 from tests.lengen.reading import check_decoding
-from tests.lengen.test_decoding import check
+from tests.lengen.test_decoding import validate
 
 ENCODER = {"architecture": "encoder"}
 
@@ -107,7 +107,7 @@ def test_a_cache_holds_every_application_of_a_shared_block(encoding):
     data = ArithmeticData(sized, 0)
     model = decoder(sized)
     assert len(model.cache(data.validation(), 30).layers) == 2
-    check(model, data, data.task.train(5, torch.Generator().manual_seed(1)))
+    validate(model, data, data.task.train(5, torch.Generator().manual_seed(1)))
 
 
 def test_a_decoder_reads_numbers_of_one_width():
