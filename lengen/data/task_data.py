@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lengen.data.batch import Batch, TrainBatch
+from lengen.data.first_batch import check_first_batch
 from lengen.data.random_spaces import Spaces
 from lengen.data.training_batches import Stream
 from lengen.data.writer import Writer
@@ -47,6 +48,8 @@ class TaskData:
         self.streams = [self._stream(output, task) for output, task in enumerate((spec.data.task, *spec.data.hints))]
         self.task, self.writer = self.streams[0].task, self.streams[0].writer
         self.format = self.writer.format
+        for stream in self.streams:
+            check_first_batch(stream.task, stream.writer)
 
     def trained(self, name: str) -> tuple[Task, Writer]:
         """The main task or an auxiliary one by its name, and what writes its problems; raises `SettingError`."""

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from lengen.data.batch import Batch
-from lengen.encodings.base import module
+from lengen.encodings.base import built
 from lengen.models.blocks import NORMS, Block, Context
 from lengen.models.cache import Cache
 from lengen.models.initialisation import initialise
@@ -45,7 +45,7 @@ class Transformer(nn.Module, ABC):
         super().__init__()
         self.spec = model
         self.embedding = nn.Embedding(tokens, model.width)
-        self.encoding = module(model.encoding, model, sizes)
+        self.encoding = built(model.encoding, model, sizes)
         self.blocks = Stack(model, model.layers, cross)
         self.norm = NORMS[model.final_norm](model.width)
         output_bias = model.linear_bias or model.output_bias

@@ -323,6 +323,20 @@ def of_decimals(texts: list[str]) -> Problems:
     return Problems(digits.from_strings(numbers, width)[None], torch.tensor([[len(text) for text in numbers]]))
 
 
+def typed(task: Task, problems: Problems) -> list[list[str]]:
+    """Return the operands of each problem as a person writes them, and as `Task.parse` reads them."""
+    symbols = task.all_symbols
+    found = []
+    for rows, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True):
+        held = [row[:size] for row, size in zip(rows, sizes, strict=True) if size]
+        if task.first():
+            found.append([str(value) for row in held for value in row])
+        else:
+            order = -1 if task.ROWS.numbers else 1
+            found.append(["".join(symbols[value] for value in row[::order]) for row in held])
+    return found
+
+
 def keys(operands: Tensor) -> Tensor:
     """(B,) int64 keys of problems (B, K, W): equal problems of K operands have equal keys, whatever W.
 

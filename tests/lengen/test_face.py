@@ -16,9 +16,6 @@ from lengen.part import Axis, Part, kinds
 
 ROOT = Path(__file__).parents[2]
 SLIPS = """\
-import msgspec
-import pytest
-
 import lengen
 lengen.NoSuchThing
 lengen.TrainSpec(stepz=3)

@@ -18,6 +18,7 @@ from lengen.callbacks.scoring import score_cell
 from lengen.huggingface import HuggingFaceError, export, from_folder
 from lengen.inspection.answers import answers
 from lengen.results.records import Grid
+from lengen.tasks.base import typed
 from reproduce.commands.evaluate import _of_experiment
 
 
@@ -242,7 +243,7 @@ def test_export_answer_and_score_give_the_counts_of_the_grid():
 )
 def test_operands_are_read_back(task):
     problems = task.test(5, 4, task.counts[-1] if task.LEAST_COUNT else 1, torch.Generator().manual_seed(0))
-    for place, row in enumerate(lines.operands(task, problems)):
+    for place, row in enumerate(typed(task, problems)):
         (answer,) = task.text(task.parse(row))
         assert answer == task.text(problems)[place]
 
