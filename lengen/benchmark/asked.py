@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lengen.benchmark.frozen import frozen
 from lengen.benchmark.problem import Problem, training
 from lengen.benchmark.tasks import TaskError, task_of
-from lengen.program import setting
+from lengen.clone import setting
 
 if TYPE_CHECKING:
     from lengen.settings.spec import Spec

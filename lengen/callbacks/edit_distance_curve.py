@@ -14,6 +14,7 @@ from lengen.digits.problems import OperandError
 from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
+from lengen.results.extra import extra
 from lengen.results.show import draw
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class EditDistanceCurve(Measurement):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a length: edits per token."""
-        import pandas as pd
+        with extra():
+            import pandas as pd
 
         return pd.DataFrame({"length": list(self.curve), "edits_per_token": list(self.curve.values())})
 

@@ -78,7 +78,7 @@ class Measurement(Callback, ABC):
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._measure(trainer, pl_module)
 
-    def _check(self) -> None:
+    def _check_kept(self) -> None:
         """Raise `TypeError` for anything but named arrays and named numbers, which no run could store."""
         name = type(self).__name__
         for place, array in self.arrays.items():
@@ -93,7 +93,7 @@ class Measurement(Callback, ABC):
         watched = [callback.report for callback in trainer.callbacks if isinstance(callback, TrainingLoss)]  # type: ignore[attr-defined]
         with answering(pl_module):
             self.measure(model_of(pl_module), data_of(trainer), watched[0] if watched else silent)
-        self._check()
+        self._check_kept()
         for logger in trainer.loggers:
             if not isinstance(logger, MetricsLogger) and (numbers := self.logged()):  # its folder has the counts
                 logger.log_metrics(numbers, step=trainer.global_step)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
+from lengen import clone
 from lengen.callbacks.operand_lengths import operand_lengths
 from lengen.callbacks.probes import attention_of
 from lengen.data.task_data import TaskData
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from lengen.training.module import SequenceModule
 
 GROUP = "lengen.runs"
-"""Entry points of packages that find a run by its name: functions ``find(name) -> Found``, which raise `ValueError` for
-one that is not theirs; the first that finds it has it."""
+"""Entry points of other packages that find a run by its name, asked after the clone: functions ``find(name) -> Found``,
+which raise `ValueError` for one that is not theirs; the first that finds it has it."""
 RUN, WEIGHTS = "run.json", "model.safetensors"
 """Files of a run folder: what it is a run of, and its weights."""
 
@@ -188,17 +189,11 @@ def _in_folder(folder: Path) -> Found:
 
 
 def _named(name: str) -> Found:
-    finders = entry_points(group=GROUP)
-    if not finders:
-        raise LoadError(
-            f"'{name}' is no folder of a run, and nothing that finds runs by name is installed: install the project "
-            "with pip install . or make setup"
-        )
+    finders: list[Callable[[], Finder]] = [lambda: clone.run, *(point.load for point in entry_points(group=GROUP))]
     errors = []
-    for point in finders:
-        find: Finder = point.load()
+    for finder in finders:
         try:
-            return find(name)
+            return finder()(name)
         except ValueError as error:  # the run may be another package's
             errors.append(error)
     raise LoadError(f"'{name}' is no folder of a run, and names none: {errors[0]}") from errors[0]

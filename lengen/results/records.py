@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lengen.results.extra import extra
 from lengen.results.show import ShownGrid, draw
 
 if TYPE_CHECKING:
@@ -187,7 +188,8 @@ class AttentionMap:
 
     def to_frame(self, layer: int = 0, head: int = 0) -> "pd.DataFrame":
         """Return the mean weights of a head: a row a query, a column a key, both by their tokens."""
-        import pandas as pd
+        with extra():
+            import pandas as pd
 
         return pd.DataFrame(self.weights[layer, head], index=list(self.tokens), columns=list(self.tokens))
 
