@@ -39,13 +39,14 @@ ifneq ($(shell cat $(STAMP) 2>/dev/null),$(WANTED))
 endif
 $(STAMP):
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is $$("$(PYTHON)" -V 2>&1): Python 3.11 or newer is needed; name one with make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
-	@echo "installing into .venv: 1.5 GB, half of it torch ($(TORCH)), 3 to 5 minutes with pip; pip install . into an environment of your own leaves out 0.3 GB of tools for make test and make lint"
+	@echo "installing into .venv: 1.5 GB, half of it torch ($(TORCH)), 3 to 5 minutes with pip; pip install . into an environment of your own installs the library lengen alone"
 	@test -x $(PY) || $(VENV) .venv || { echo ".venv could not be made: on Debian and Ubuntu apt-get install python3-venv; else name another Python with make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 2; }
 	@$(if $(UV),true,$(PY) -m pip --version >/dev/null 2>&1) || { echo ".venv has no pip, as one that uv made: put uv on PATH (or name it, make UV=/path/to/uv $(MAKECMDGOALS)), or rm -r .venv and make setup" >&2; exit 2; }
 	@echo '0-0-$(TORCH)' > $(STAMP)
 	$(call INSTALL,$(PY)) $(WITH_TORCH) || { echo "torch could not be installed: make setup TORCH=cuda takes it from PyPI, TORCH='torch==2.13.0 --index-url URL' from an index that this machine reaches" >&2; exit 2; }
 	$(call INSTALL,$(PY)) $(LOCKED) requirements.lock
 	$(call INSTALL,$(PY)) --no-deps --no-index --no-build-isolation --editable .
+	@printf '#!%s\nfrom reproduce.cli import entry\n\nentry()\n' '$(CURDIR)/$(PY)' > .venv/bin/reproduce && chmod +x .venv/bin/reproduce
 	@$(PY) -m compileall -q -j 0 .venv/lib lengen papers reproduce >/dev/null 2>&1 || true
 	@echo '$(WANTED)' > $(STAMP)
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from benchmarks.timing import Entry, entry, exponent, turns
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding.decoding import verify, write
+from lengen.decoding.decoding import generate, verify
 from lengen.formats.linear import Linear
 from lengen.formats.vocab import END, FIRST, PAD
 from lengen.metrics import edit_distances
@@ -22,7 +22,7 @@ from lengen.position_ids.consecutive import Consecutive
 from lengen.position_ids.coupled import Coupled
 from lengen.settings.encodings import Sinusoidal
 from lengen.settings.model import EncoderDecoder
-from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, change
+from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, replace
 from lengen.tasks.addition import Addition
 from lengen.tasks.arithmetic import PairAddition
 from lengen.training.build import build_model
@@ -71,7 +71,7 @@ SPEC = Spec(
     test=TestSpec(lengths=(2,), counts=(2,), examples=1, free_running=False),
 )
 """The size of the cpu profile's addition runs."""
-ENCODER_DECODER = change(
+ENCODER_DECODER = replace(
     SPEC,
     data={
         "task": PairAddition(digits=4),
@@ -88,7 +88,7 @@ PUBLISHED_LENGTH = 61
 def data_speed(sizes: Sizes) -> list[Entry]:
     """Whole batches from random numbers to tokens, ids and loss mask."""
     task = Addition(digits=sizes.cell, operands=sizes.cell)
-    data = ArithmeticData(change(SPEC, data={"task": task}), 0)
+    data = ArithmeticData(replace(SPEC, data={"task": task}), 0)
     stream = torch.Generator().manual_seed(0)
 
     def draw() -> None:
@@ -126,7 +126,7 @@ def ways(model: Transformer, data: ArithmeticData, cell: tuple[int, int], exampl
     """One forward pass; decoding with a cache."""
     return [
         lambda: verify(model, data.writer.write(data.test(*cell, examples))),
-        lambda: write(model, data.writer, data.test(*cell, examples)),
+        lambda: generate(model, data.writer, data.test(*cell, examples)),
     ]
 
 

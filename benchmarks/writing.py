@@ -6,7 +6,7 @@ from benchmarks.speed import Sizes
 from benchmarks.timing import Entry, entry, turns
 from lengen.data.datamodule import ArithmeticData
 from lengen.settings.changes import overlay
-from lengen.settings.spec import Spec, change
+from lengen.settings.spec import Spec, replace
 from papers.random_spaces import experiments as thesis
 
 WRITTEN: dict[str, Spec] = {
@@ -20,7 +20,7 @@ def writing(sizes: Sizes) -> list[Entry]:
     """The slowest way of writing two operands of 1 to 7 or 9 digits, in training batches of the published settings."""
     batch, rates = sizes.batch, {}
     for name, spec in WRITTEN.items():
-        data = ArithmeticData(change(spec, data={"examples": 0}, train={"batch": batch // 4, "bucket": 4}), 0)
+        data = ArithmeticData(replace(spec, data={"examples": 0}, train={"batch": batch // 4, "bucket": 4}), 0)
         windows = itertools.count()
         turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]
         seconds = turns([lambda data=data, windows=windows: data.batch(4 * next(windows))], sizes.repeats)  # type: ignore[misc]

@@ -1,6 +1,7 @@
-"""``python -m lengen``: the program, see `lengen.program`."""
+"""``python -m lengen``: see `lengen.cli`."""
 
-from lengen.program import entry
+import sys
 
-if __name__ == "__main__":
-    entry()
+from lengen.cli import entry
+
+sys.exit(entry())

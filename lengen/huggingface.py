@@ -24,7 +24,9 @@ class HuggingFaceError(ValueError):
     """A model or folder that cannot be used; one sentence."""
 
 
-def hf(model: Any, tokenizer: Any, *, at_once: int = 50, longest: int = 0) -> Callable[[list[str]], list[str]]:
+def from_transformers(
+    model: Any, tokenizer: Any, *, at_once: int = 50, longest: int = 0
+) -> Callable[[list[str]], list[str]]:
     """Return a function that lets a causal language model answer prompts, greedily.
 
     Args:
@@ -32,6 +34,13 @@ def hf(model: Any, tokenizer: Any, *, at_once: int = 50, longest: int = 0) -> Ca
         tokenizer: Its tokenizer; batches are padded on the left.
         at_once: Prompts of one batch.
         longest: New tokens at most; 0: as many as the longest prompt of a batch has characters, and 16.
+
+    Example:
+        >>> import lengen
+        >>> from transformers import AutoModelForCausalLM, AutoTokenizer  # doctest: +SKIP
+        >>> model = AutoModelForCausalLM.from_pretrained("gpt2")  # doctest: +SKIP
+        >>> tokenizer = AutoTokenizer.from_pretrained("gpt2")  # doctest: +SKIP
+        >>> lengen.evaluate(lengen.from_transformers(model, tokenizer), "addition").accuracy(6)  # doctest: +SKIP
     """
     if not hasattr(model, "generate"):
         raise HuggingFaceError(f"{type(model).__name__} has no generate(): expected a causal language model")
@@ -64,7 +73,7 @@ def hf(model: Any, tokenizer: Any, *, at_once: int = 50, longest: int = 0) -> Ca
 
 
 def from_folder(folder: Path) -> Callable[[list[str]], list[str]]:
-    """Return `hf` of the causal language model and tokenizer in a folder; raises `HuggingFaceError`."""
+    """Return `from_transformers` of the causal language model and tokenizer in a folder; raises `HuggingFaceError`."""
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError:
@@ -73,7 +82,7 @@ def from_folder(folder: Path) -> Callable[[list[str]], list[str]]:
         raise HuggingFaceError(f"{folder}: expected the folder of a model, which holds {CONFIG}")
     try:
         model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).eval()
-        return hf(model, AutoTokenizer.from_pretrained(folder, local_files_only=True))
+        return from_transformers(model, AutoTokenizer.from_pretrained(folder, local_files_only=True))
     except (OSError, ValueError, KeyError) as error:
         reason = (str(error).splitlines() or ["no message"])[0][:160]
         raise HuggingFaceError(f"{folder} is no causal language model of transformers ({reason})") from None

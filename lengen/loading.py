@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
+from lengen import clone
 from lengen.callbacks.operand_lengths import operand_lengths
 from lengen.callbacks.probes import attention_of
 from lengen.data.task_data import TaskData
@@ -34,14 +35,23 @@ if TYPE_CHECKING:
     from lengen.training.module import SequenceModule
 
 GROUP = "lengen.runs"
-"""Entry points of packages that find a run by its name: functions ``find(name) -> Found``, which raise `ValueError` for
-one that is not theirs; the first that finds it has it."""
+"""Entry points of other packages that find a run by its name, asked after the clone: functions ``find(name) -> Found``,
+which raise `ValueError` for one that is not theirs; the first that finds it has it."""
 RUN, WEIGHTS = "run.json", "model.safetensors"
 """Files of a run folder: what it is a run of, and its weights."""
 
 
 class LoadError(ValueError):
-    """Nothing to load; one sentence."""
+    """Nothing to load; one sentence.
+
+    Example:
+        >>> import lengen
+        >>> try:
+        ...     lengen.load("")
+        ... except lengen.LoadError as error:
+        ...     print(error)
+        '': expected the folder of a finished run, which holds run.json
+    """
 
 
 class Found(NamedTuple):
@@ -125,6 +135,19 @@ def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | Non
 
     A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
     specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.
+
+    Args:
+        source: Name, folder of a run or of ``export --hf``, trained module, or specification.
+        weights: File of weights for a specification.
+
+    Raises:
+        LoadError: There is nothing to load; one sentence.
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.load(lengen.train("copy", digits=2, steps=2, batch=4))
+        >>> model.solve(["01"])["prompt"], model.true(["01"])
+        ('$01=', '01')
     """
     if weights is not None and not isinstance(source, Spec):
         raise LoadError(f"load({source!r:.80}, {weights!r}): weights go with a Spec; leave them out, or give its Spec")
@@ -167,17 +190,11 @@ def _in_folder(folder: Path) -> Found:
 
 
 def _named(name: str) -> Found:
-    finders = entry_points(group=GROUP)
-    if not finders:
-        raise LoadError(
-            f"'{name}' is no folder of a run, and nothing that finds runs by name is installed: install the project "
-            "with pip install . or make setup"
-        )
+    finders: list[Callable[[], Finder]] = [lambda: clone.run, *(point.load for point in entry_points(group=GROUP))]
     errors = []
-    for point in finders:
-        find: Finder = point.load()
+    for finder in finders:
         try:
-            return find(name)
+            return finder()(name)
         except ValueError as error:  # the run may be another package's
             errors.append(error)
     raise LoadError(f"'{name}' is no folder of a run, and names none: {errors[0]}") from errors[0]

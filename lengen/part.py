@@ -48,11 +48,26 @@ MOST_SHOWN = 80
 
 
 class SettingError(ValueError):
-    """A setting or an override that makes no sense; the message is one sentence for the user."""
+    """A setting or an override that makes no sense; the message is one sentence for the user.
+
+    Example:
+        >>> import lengen
+        >>> try:
+        ...     lengen.setting("copy", digit=3)
+        ... except lengen.SettingError as error:
+        ...     print(error)
+        there is no setting 'digit'; nearest: digits, init
+    """
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
-    """A part of a setting; a subclass names its kind with ``tag=``."""
+    """A part of a setting; a subclass names its kind with ``tag=``.
+
+    Example:
+        >>> import lengen
+        >>> lengen.Copy(digits=3).kind
+        'copy'
+    """
 
     @property
     def kind(self) -> str:
@@ -106,11 +121,6 @@ def load_files(package: str, folder: Sequence[str]) -> None:
     """Import every module of a package, so that the parts defined there are found."""
     for module in pkgutil.iter_modules(folder):
         importlib.import_module(f"{package}.{module.name}")
-
-
-def named(name: str) -> type[Part] | None:
-    """Return the part whose class has this name, private bases left out; None without one."""
-    return next((cls for cls in _subclasses(Part) if cls.__name__ == name), None)
 
 
 def _is_complete(part: type[Part]) -> bool:

@@ -14,7 +14,7 @@ from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
 from lengen.data.writer import Writer
-from lengen.decoding.decoding import most_likely, true_responses, write
+from lengen.decoding.decoding import generate, most_likely, true_responses
 from lengen.decoding.projections import probe
 from lengen.digits.problems import OperandError, Problems
 from lengen.models import Decoder, Transformer
@@ -123,7 +123,7 @@ def answer(
         return most_likely(logits, rows, slots)
 
     with few_threads(model):
-        written = write(model, writer, problems, choose=told)
+        written = generate(model, writer, problems, choose=told)
     ((truth,), (said,)) = (read(writer, asked, response) for response in (true_responses(batch), written))
     note = unlike_training(asked, problems)
     return {
@@ -213,7 +213,7 @@ def answers(
             places, some = zip(*group[start : start + AT_ONCE], strict=True)
             problems = Problems(torch.cat([one.operands for one in some]), torch.cat([one.lengths for one in some]))
             try:
-                for place, text in zip(places, read(writer, task, write(model, writer, problems)), strict=True):
+                for place, text in zip(places, read(writer, task, generate(model, writer, problems)), strict=True):
                     texts[place] = text
             except (OperandError, SettingError) as error:
                 why = why or str(error)

@@ -108,9 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(end.code or 0)
     if options.command is None:
         if options.version:
-            from reproduce.store.provenance import commit, suite_version
+            from lengen import __version__
+            from reproduce.store.provenance import commit
 
-            print(f"lengen-suite {suite_version()} ({commit()[0]})")
+            print(f"lengen {__version__} ({commit()[0]})")
         else:
             top.print_help()
         return 0

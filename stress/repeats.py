@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lengen.part import kinds
 from lengen.settings.model import Architecture, Encoding
-from lengen.settings.spec import Spec, change
+from lengen.settings.spec import Spec, replace
 from reproduce.runs.display import Display
 from reproduce.runs.estimate import cost
 from reproduce.runs.local import Local
@@ -27,7 +27,7 @@ def every() -> dict[str, Spec]:
     A bias that a calibration sets is left out: a training without one is refused.
     """
     return {
-        name: change(spec, **SMALL)
+        name: replace(spec, **SMALL)
         for name, spec in settings().items()
         if (bias := spec.model.attention_bias) is None or not bias.SET
     }

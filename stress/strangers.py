@@ -32,7 +32,7 @@ from lengen.callbacks.checkpoint import CheckpointError, checked
 from lengen.callbacks.metrics_logger import read_metrics
 from lengen.part import SettingError
 from lengen.results.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
-from lengen.settings.spec import check, from_dict
+from lengen.settings.spec import from_dict, validate
 from lengen.training.build import WeightsError, build_model, load
 from lengen.training.kernels import ChosenKernels
 from reproduce.comparison import published, statements
@@ -154,7 +154,7 @@ def _with_record(name: str) -> Callable[[Path, bytes], None]:
 
 def _settings(folder: Path, content: bytes) -> None:
     found = from_dict(json.loads(content))
-    check(found)
+    validate(found)
     assert found.hash()
 
 

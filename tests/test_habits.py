@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+
+import lengen
 
 ROOT = Path(__file__).parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -151,8 +152,7 @@ def test_the_container_sets_itself_up():
 
 
 def test_the_change_log_has_the_version_of_the_project():
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert re.search(rf"^## {re.escape(version)} \(", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert re.search(rf"^## {re.escape(lengen.__version__)} \(", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
 
 
 # ------------------------------------------------------------------ the documentation

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lengen.benchmark.frozen import frozen
 from lengen.benchmark.problem import Problem, training
 from lengen.benchmark.tasks import TaskError, task_of
-from lengen.program import setting
+from lengen.clone import setting
 
 if TYPE_CHECKING:
     from lengen.settings.spec import Spec
@@ -27,6 +27,12 @@ def problems(
         split: "test"; or "train" for problems of a task among which is no frozen one.
         examples: Problems to train on, or of each tested cell of a setting.
         seed: Decides training problems of a task, and all problems of a setting.
+
+    Example:
+        >>> import lengen
+        >>> problem = lengen.problems("addition", size=6)[0]
+        >>> problem.prompt, problem.answer
+        ('84+92=', '176')
     """
     if split not in ("test", "train"):
         raise TaskError(f"split={split!r}: expected 'test' or 'train'")

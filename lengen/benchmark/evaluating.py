@@ -29,6 +29,12 @@ def evaluate(
         size: Its longest trained length, which decides the problems; None: that of the papers.
         problems: Problems of one's own, as `lengen.benchmark.read_line` reads them.
         units_first: Digits of numbers stand least significant first in the answers.
+
+    Example:
+        >>> import lengen
+        >>> grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", size=6)
+        >>> grid.accuracy(6)
+        0.0
     """
     known = task_of(task)
     if problems is not None and size is not None:
@@ -49,7 +55,7 @@ def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) ->
     if hasattr(answer, "state_dict"):
         raise TaskError(
             f"a network ({type(answer).__name__}) answers no text: expected a function from prompts to texts, as "
-            f"lengen.letters makes of a network over characters, or the model of lengen.load"
+            f"lengen.character_model makes of a network over characters, or the model of lengen.load"
         )
     if callable(answer):
         return answer

@@ -17,23 +17,9 @@ from lengen.digits.problems import OperandError, Problems
 from lengen.metrics import count as metric_counts
 from lengen.part import SettingError
 from lengen.results.records import Counts, Grid
-from lengen.tasks.base import Task
+from lengen.tasks.base import Task, typed
 
 Line = dict[str, Any]
-
-
-def operands(task: Task, problems: Problems) -> list[list[str]]:
-    """Return the operands of each problem as a person writes them, and as `Task.parse` reads them."""
-    symbols = task.all_symbols
-    found = []
-    for rows, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True):
-        held = [row[:size] for row, size in zip(rows, sizes, strict=True) if size]
-        if task.first():
-            found.append([str(value) for row in held for value in row])
-        else:
-            order = -1 if task.ROWS.numbers else 1
-            found.append(["".join(symbols[value] for value in row[::order]) for row in held])
-    return found
 
 
 def of_tests(data: TaskData, name: str, examples: int) -> str:
@@ -60,7 +46,7 @@ def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name:
     operator = task.SIGNS.operator or " "
     for length, count in cells:
         problems = data.test(length, count, examples)
-        rows, answers = operands(task, problems), task.text(problems)
+        rows, answers = typed(task, problems), task.text(problems)
         _check(task, rows[0], problems.select(torch.tensor([0])))
         batch = writer.write(problems)
         for place, (row, answer) in enumerate(zip(rows, answers, strict=True)):

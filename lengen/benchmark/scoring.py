@@ -116,6 +116,21 @@ def score(
     A problem without a prediction is wrong and counted as ``absent``. Edits are of characters, in sequences of numbers;
     those of a problem are also summed up to at most the size of its answer, as ``edit_capped``. Raises
     `PredictionError` for an id that no problem has, or one that occurs twice.
+
+    Args:
+        problems: The problems, as `lengen.problems` gives them.
+        predictions: Texts by the ids of their problems, or rows with ``id`` and ``prediction``.
+        units_first: Digits of numbers stand least significant first in the predictions.
+
+    Raises:
+        PredictionError: An id that no problem has, or one that occurs twice.
+
+    Example:
+        >>> import lengen
+        >>> problems = lengen.problems("copy", size=6)
+        >>> grid = lengen.score(problems, {problem.id: problem.answer for problem in problems})
+        >>> grid.accuracy(6)
+        1.0
     """
     if isinstance(predictions, Mapping):
         predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]

@@ -39,6 +39,13 @@ class AccuracyGrid(Measurement):
         sampled: Examples per cell whose responses are also sampled at temperature 1.
         folder: Where scores are kept while they are taken: after a kill the same cells of the same weights are not
             scored again.
+
+    Example:
+        >>> import lengen
+        >>> measured = lengen.AccuracyGrid(lengths=(1, 2), examples=4)
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> measured.grid.scores[1,]["teacher_forced"]["n"]
+        4
     """
 
     def __init__(

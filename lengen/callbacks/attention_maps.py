@@ -46,6 +46,13 @@ class AttentionMaps(Measurement):
     Args:
         cells: Pairs (length, count).
         examples: Examples averaged in each.
+
+    Example:
+        >>> import lengen
+        >>> measured = lengen.AttentionMaps([(2, 1)], examples=4)
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> measured.map.to_frame().columns.tolist()
+        ['$', '1', '0', '=', '1', '0']
     """
 
     def __init__(self, cells: Sequence[tuple[int, int]], examples: int = 1000) -> None:

@@ -15,6 +15,15 @@ class StopWhenGood(Callback):
     Lightning's `EarlyStopping` cannot say this: its ``stopping_threshold`` ends at the first evaluation that reaches
     it, and its ``patience`` counts evaluations without improvement. The count is part of every checkpoint, so a resumed
     run stops where an uninterrupted one does, and one that has stopped does not go on.
+
+    Args:
+        at: The value that is good enough; 0 never ends a training.
+        patience: Evaluations in a row that have to be good.
+        monitor: Name of the logged value.
+
+    Example:
+        >>> import lengen
+        >>> module = lengen.train("copy", digits=2, steps=9, batch=4, callbacks=lengen.StopWhenGood(at=0.9, patience=2))
     """
 
     def __init__(self, at: float, patience: int, monitor: str = VALIDATION) -> None:

@@ -14,6 +14,7 @@ from lengen.digits.problems import OperandError
 from lengen.metrics.edit_distance import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
+from lengen.results.extra import extra
 from lengen.results.show import draw
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ class EditDistanceCurve(Measurement):
         scored: An `AccuracyGrid` of the same Trainer, before this callback: then its counts at ``count`` are used,
             because both come from one pass, and ``lengths`` and ``examples`` have no say, nor has ``count`` if the
             grid has one alone.
+
+    Example:
+        >>> import lengen
+        >>> measured = lengen.EditDistanceCurve(lengths=(1, 2), examples=4)
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> sorted(measured.logged())
+        ['edits_per_token/length=1,count=1', 'edits_per_token/length=2,count=1']
     """
 
     def __init__(
@@ -51,7 +59,8 @@ class EditDistanceCurve(Measurement):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a length: edits per token."""
-        import pandas as pd
+        with extra():
+            import pandas as pd
 
         return pd.DataFrame({"length": list(self.curve), "edits_per_token": list(self.curve.values())})
 

@@ -80,6 +80,13 @@ class LearningCurves(Callback):
         lengths: Tested operand lengths.
         count: The second axis.
         examples: Examples per length; 0 scores none.
+
+    Example:
+        >>> import lengen
+        >>> measured = lengen.LearningCurves(lengths=(1, 2), examples=4)
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> measured.lengths
+        [1, 2]
     """
 
     def __init__(self, lengths: Sequence[int], count: int = 1, examples: int = 100) -> None:

@@ -25,6 +25,16 @@ class Measurement(Callback, ABC):
 
     A run stores the ``arrays`` and ``scalars`` of all its measurements. It measures here and not in a test step because
     test steps run in the precision of the training: hooks of callbacks run in that of the weights.
+
+    Example:
+        >>> import lengen
+        >>> class Parameters(lengen.Measurement):
+        ...     def measure(self, model, data, report):
+        ...         self.scalars["parameters"] = sum(each.numel() for each in model.parameters())
+        >>> measured = Parameters()
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> sorted(measured.scalars)
+        ['parameters']
     """
 
     def __init__(self) -> None:
@@ -68,10 +78,22 @@ class Measurement(Callback, ABC):
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._measure(trainer, pl_module)
 
+    def _check_kept(self) -> None:
+        """Raise `TypeError` for anything but named arrays and named numbers, which no run could store."""
+        name = type(self).__name__
+        for place, array in self.arrays.items():
+            if not isinstance(array, np.ndarray) or array.dtype == object:
+                raise TypeError(f"{name}.arrays[{place!r}]: found {type(array).__name__}; expected an array of numbers")
+        for where, numbers in (("scalars", self.scalars), ("logged()", self.logged())):
+            for place, number in numbers.items():
+                if not isinstance(number, int | float | np.number):
+                    raise TypeError(f"{name}.{where}[{place!r}]: found {type(number).__name__}; expected a number")
+
     def _measure(self, trainer: Trainer, pl_module: LightningModule) -> None:
         watched = [callback.report for callback in trainer.callbacks if isinstance(callback, TrainingLoss)]  # type: ignore[attr-defined]
         with answering(pl_module):
             self.measure(model_of(pl_module), data_of(trainer), watched[0] if watched else silent)
+        self._check_kept()
         for logger in trainer.loggers:
             if not isinstance(logger, MetricsLogger) and (numbers := self.logged()):  # its folder has the counts
                 logger.log_metrics(numbers, step=trainer.global_step)

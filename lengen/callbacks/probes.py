@@ -16,6 +16,16 @@ class Probes(Measurement):
     ``probe0.self`` (heads, T, T) and, beside an encoder, ``probe0.cross`` (heads, T, S): softmax weights of the last
     layer; ``probe0.target`` (T,) and ``probe0.source`` (S,): the tokens. Row t predicts the token after token t, or
     in an encoder-only model token t itself.
+
+    Args:
+        problems: Problems, each given by its operands.
+
+    Example:
+        >>> import lengen
+        >>> measured = lengen.Probes([["01"]])
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> sorted(measured.arrays)
+        ['probe0.self', 'probe0.target']
     """
 
     def __init__(self, problems: Sequence[Sequence[object]]) -> None:

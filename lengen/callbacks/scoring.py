@@ -3,7 +3,7 @@
 import torch
 
 from lengen.data.writer import Writer
-from lengen.decoding.decoding import at_once, go_on, read, sampled, true_responses, write
+from lengen.decoding.decoding import at_once, generate, go_on, read, sampled, true_responses
 from lengen.digits.problems import Problems
 from lengen.metrics import count
 from lengen.models import Transformer
@@ -29,7 +29,7 @@ def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream
     Table 4.3 of "Length Generalization on Multi-Digit Integer Addition with Transformers" was measured so. The expected
     share of exact matches is the mean of exp(-loss of the whole response).
     """
-    written = write(model, writer, problems, choose=sampled(stream))
+    written = generate(model, writer, problems, choose=sampled(stream))
     reference = true_responses(writer.write(problems))
     return count(written, reference, writer.format, writer.vocab, own_text=True)
 

@@ -39,6 +39,12 @@ class ArithmeticData(LightningDataModule):
         seed: Decides the training and validation problems.
         train_file: Problems to train on in place of drawn ones, lines such as ``12+34=46`` or ``12,34,46``; they are
             shuffled anew in every epoch.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.ArithmeticData(lengen.setting("copy", digits=3, batch=4))
+        >>> data.batch(0).tokens.shape[0], data.vocab.decode(data.batch(0).tokens[0])[0]
+        (4, '$')
     """
 
     def __init__(self, spec: Spec | dict[str, Any], seed: int = 0, train_file: str | Path | None = None) -> None:

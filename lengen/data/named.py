@@ -11,7 +11,7 @@ import msgspec
 
 from lengen.part import Part, SettingError, a_class, build, fields_of, kinds, nearest, plain
 from lengen.settings.changes import assign, paths
-from lengen.settings.spec import Spec, check, from_dict
+from lengen.settings.spec import Spec, from_dict, validate
 from lengen.tasks.base import Task
 from lengen.tasks.rows import Row
 
@@ -36,9 +36,17 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
     that two sections have needs its path: ``**{"test.examples": 1000}``. Tested are lengths up to twice the
     trained one, and position ids with a largest one have as many as the longest tested problem needs.
 
-    >>> spec = setting("addition", digits=3, position_ids="coupled", layers=1)
-    >>> spec.data.position_ids, spec.model.layers, spec.test.lengths
-    (Coupled(max_position=(8,)), 1, (1, 2, 3, 4, 5, 6))
+    Args:
+        task: The task by its kind or as a part, or a whole setting to change.
+        named: Fields by their names.
+
+    Raises:
+        SettingError: A name or a value that cannot be; one sentence.
+
+    Example:
+        >>> spec = setting("addition", digits=3, position_ids="coupled", layers=1)
+        >>> spec.data.position_ids, spec.model.layers, spec.test.lengths
+        (Coupled(max_position=(8,)), 1, (1, 2, 3, 4, 5, 6))
     """
     if isinstance(task, Spec):
         return _changed(task, named)
@@ -62,7 +70,7 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
     test.setdefault("counts", list(built.counts))
     _with_ids(values)
     spec = from_dict(values, Spec)
-    check(spec)
+    validate(spec)
     return spec
 
 
@@ -75,7 +83,7 @@ def _changed(spec: Spec, named: dict[str, Any]) -> Spec:
         ids.pop("max_position", None)
         _with_ids(values)
     changed = from_dict(values, type(spec))
-    check(changed)
+    validate(changed)
     return changed
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lengen.data.batch import Batch, TrainBatch
+from lengen.data.first_batch import check_first_batch
 from lengen.data.random_spaces import Spaces
 from lengen.data.training_batches import Stream
 from lengen.data.writer import Writer
@@ -12,7 +13,7 @@ from lengen.digits.randomness import generator
 from lengen.part import LONGEST, SettingError
 from lengen.settings.model import EncoderDecoder
 from lengen.settings.sections import VALIDATION
-from lengen.settings.spec import Spec, check, from_dict
+from lengen.settings.spec import Spec, from_dict, validate
 from lengen.tasks.base import Task
 
 CHECKED = 10_000
@@ -31,16 +32,24 @@ class TaskData:
     Args:
         spec: The specification, or what its `to_dict` gives.
         seed: Decides the training and validation problems.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("copy", digits=3), seed=0)
+        >>> data.vocab.decode(data.writer.write(data.task.parse(["041"])).tokens[0])
+        '$041=041$'
     """
 
     def __init__(self, spec: Spec | dict[str, Any], seed: int) -> None:
         self.spec = spec = spec if isinstance(spec, Spec) else from_dict(spec)
-        check(spec)
+        validate(spec)
         self.seed = whole("seed", seed, least=0)
         self.vocab = spec.data.vocab
         self.streams = [self._stream(output, task) for output, task in enumerate((spec.data.task, *spec.data.hints))]
         self.task, self.writer = self.streams[0].task, self.streams[0].writer
         self.format = self.writer.format
+        for stream in self.streams:
+            check_first_batch(stream.task, stream.writer)
 
     def trained(self, name: str) -> tuple[Task, Writer]:
         """Return the main task or an auxiliary one by its name, and what writes its problems; raises `SettingError`."""

@@ -44,6 +44,20 @@ def verify(model: Transformer, batch: Batch) -> Verified:
     """Return predictions after each correct prefix and where they first differ from the reference.
 
     A model in which tokens see later ones has to write instead: its prediction is of its own text so far.
+
+    Args:
+        model: The network.
+        batch: B problems with their true responses, as `TaskData.writer` writes them.
+
+    Returns:
+        References and predictions (B, R), the number of tokens that agree (B,), and what is right as a whole (B,).
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
+        >>> model = lengen.build_model(data.spec, seed=0)
+        >>> data.vocab.decode(lengen.verify(model, data.writer.write(data.task.parse(["01"]))).reference[0])
+        '01$'
     """
     if model.spec.causal:
         best = model.predict(batch.to(model.device)).argmax(dim=-1).to(batch.tokens.device)
@@ -166,14 +180,28 @@ def sampled(generator: torch.Generator) -> Choose:
 
 
 @torch.no_grad()
-def write(model: Transformer, writer: Writer, problems: Problems, choose: Choose = most_likely) -> Tensor:
-    """Return responses with a key-value cache: (B, R) token ids, padded after the end token.
-
-    ``choose`` takes logits (N, V), the examples (N,) they belong to and the response slots (N,) they are for, and
-    gives the tokens (N,).
+def generate(model: Transformer, writer: Writer, problems: Problems, choose: Choose = most_likely) -> Tensor:
+    """Return responses, written with a key-value cache: (B, R) token ids, padded after the end token.
 
     Position ids go on by the format's rule, never by the reference. A response stops at its end token, where the
     format has one, or at the length of the padded layout.
+
+    Args:
+        model: The network.
+        writer: Writes problems as the setting does (`TaskData.writer`).
+        problems: B problems.
+        choose: Takes logits (N, V), the examples (N,) they belong to and the response slots (N,) they are for, and
+            gives the tokens (N,).
+
+    Raises:
+        OperandError: Problems that the position ids or the format have no room for.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
+        >>> model = lengen.build_model(data.spec, seed=0)
+        >>> lengen.generate(model, data.writer, data.task.parse(["01"])).shape[0]
+        1
     """
     if isinstance(model, Foreign):
         return write_alone(model, writer, problems, choose)
@@ -214,15 +242,14 @@ def _read_prefix(model: Transformer, cache: Cache, tokens: Tensor, ids: Tensor, 
 
 @torch.no_grad()
 def go_on(model: Transformer, writer: Writer, problems: Problems, reading: Reading) -> Tensor:
-    """Write the same text as `write`, from the token at which the ``reading`` of these problems diverges.
-
-    Returns (B, R) token ids.
+    """Write the same text as `generate`, from the token at which the ``reading`` of these problems diverges: (B, R)
+    token ids.
 
     The first token of the model's own is known, and all before it is in the cache, which is overwritten.
     """
     verified, start, cache = reading
     if cache is None:
-        return write(model, writer, problems)
+        return generate(model, writer, problems)
     first = verified.agreed.clamp(max=verified.predicted.shape[1] - 1)
     newest = verified.predicted.gather(1, first[:, None])[:, 0]
     left = ~verified.correct

@@ -7,6 +7,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
+from lengen.part import SettingError
 from lengen.settings import encodings as settings
 from lengen.settings.model import ModelSpec
 
@@ -44,6 +45,29 @@ class Encoding(nn.Module):
     def relate(self, query: Tensor, query_ids: Tensor, key_ids: Tensor) -> Tensor | None:
         """Return (B, H, Q, K) added to products of queries (B, H, Q, D) and keys, before they are scaled, or None."""
         return None
+
+
+def built(setting: settings.Encoding, model: ModelSpec, sizes: tuple[int, ...]) -> Encoding:
+    """Return the `module` of a setting, of which one call to each entry point was checked; raises `SettingError`."""
+    encoding = module(setting, model, sizes)
+    levels, heads, head = max(1, len(sizes)), model.heads, model.head_dim
+    ids, vectors = torch.ones(levels, 1, 3, dtype=torch.int64), torch.zeros(1, heads, 3, head)
+    scores = [(1, heads, 3, 3), (1, 1, 3, 3)]
+    with torch.no_grad():
+        for method, found, shapes in (
+            ("embed", encoding.embed(ids), [(1, 3, model.width)]),
+            ("rotate", encoding.rotate(vectors, ids), [tuple(vectors.shape)]),
+            ("bias", encoding.bias(ids, ids), scores),
+            ("relate", encoding.relate(vectors, ids, ids), scores),
+        ):
+            if found is None and method != "rotate":
+                continue
+            if not isinstance(found, Tensor) or not found.is_floating_point() or tuple(found.shape) not in shapes:
+                shown = f"{found.dtype} {tuple(found.shape)}" if isinstance(found, Tensor) else type(found).__name__
+                raise SettingError(
+                    f"{type(encoding).__name__}.{method}: found {shown} for 3 ids; expected floats of shape {shapes[0]}"
+                )
+    return encoding
 
 
 @singledispatch

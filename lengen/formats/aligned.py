@@ -17,7 +17,14 @@ from lengen.tasks.rows import ANSWER, OPERANDS, Row
 
 
 class Aligned(Part, Format, tag="aligned", frozen=True):
-    """``$+00172438$1780$``: the digits of two operands pairwise, those of one significance side by side."""
+    """``$+00172438$1780$``: the digits of two operands pairwise, those of one significance side by side.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("pair_addition", digits=2, format=lengen.Aligned(width=6)), seed=0)
+        >>> data.vocab.decode(data.writer.write(data.task.parse(["12", "34"])).tokens[0])
+        '$+000000001324$640000$'
+    """
 
     aligned = True
     padded = True

@@ -70,7 +70,13 @@ class Written(ABC):
 
 
 class Format(Axis):
-    """Format of written problems."""
+    """Format of written problems.
+
+    Example:
+        >>> import lengen
+        >>> isinstance(lengen.Linear(), lengen.Format)
+        True
+    """
 
     __slots__ = ()
     AXIS = "a format"

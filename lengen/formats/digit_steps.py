@@ -17,7 +17,14 @@ from lengen.tasks.rows import ANSWER, CARRIES_IN, OPERANDS, SUM_DIGITS
 
 
 class DigitSteps(Part, Format, tag="digit_steps", frozen=True):
-    """``$12+45=2 1 + 5 4;c=0,2+5+0=7,c=0;1+4+0=5,c=0|57$``: one step for each digit of the longer operand."""
+    """``$12+45=2 1 + 5 4;c=0,2+5+0=7,c=0;1+4+0=5,c=0|57$``: one step for each digit of the longer operand.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("two_operand_addition", format=lengen.DigitSteps()), seed=0)
+        >>> data.vocab.decode(data.writer.write(data.task.parse(["12", "34"])).tokens[0])
+        '$12+34=2 1 + 4 3;c=0,2+4+0=6,c=0;1+3+0=4,c=0|46$'
+    """
 
     COORDINATES = False
     scratchpad = True

@@ -28,7 +28,14 @@ OTHER_SYMBOLS = 8
 
 
 class Linear(Part, Format, tag="linear", frozen=True):
-    """``$operands=answer$``, with the intermediate results of the task before the answer if asked for."""
+    """``$operands=answer$``, with the intermediate results of the task before the answer if asked for.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("addition", digits=2, format=lengen.Linear(scratchpad=True)), seed=0)
+        >>> data.vocab.decode(data.writer.write(data.task.parse(["12", "34"])).tokens[0])
+        '$12+34=0>12>46$'
+    """
 
     scratchpad: bool = False
     """Write the intermediate results before the answer."""

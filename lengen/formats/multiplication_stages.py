@@ -19,7 +19,14 @@ from lengen.tasks.rows import OPERANDS, PRODUCTS, SUMS
 
 
 class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=True):
-    """``$37*925=581+470+333=58100>52900>52243$``: both stages of long multiplication as a scratchpad."""
+    """``$37*925=581+470+333=58100>52900>52243$``: both stages of long multiplication as a scratchpad.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("multiplication", format=lengen.MultiplicationStages()), seed=0)
+        >>> data.vocab.decode(data.writer.write(data.task.parse(["12", "34"])).tokens[0])
+        '$12*34=840+630=8400>8040$'
+    """
 
     LEVELS = 3
     scratchpad = True

@@ -28,7 +28,15 @@ CARRIES = {"pairs": PAIR_CARRIES, "code": DOWNWARD_CARRIES, "true": CARRIES_OUT}
 
 
 class Subtasks(Part, Format, tag="subtasks", frozen=True):
-    """``rev$12+45=21+54$``: addition and its parts in equal shares, each example with its prefix."""
+    """``rev$12+45=21+54$``: addition and its parts in equal shares, each example with its prefix.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("two_operand_addition", format=lengen.Subtasks(names=("add", "rev")))
+        >>> data = lengen.TaskData(spec, seed=0)
+        >>> data.vocab.decode(data.writer.write(data.task.parse(["12", "34"])).tokens[0])
+        'add$12+34=46$'
+    """
 
     COORDINATES = False
 

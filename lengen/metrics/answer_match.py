@@ -13,7 +13,24 @@ if TYPE_CHECKING:
 
 
 def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
-    """Return (B,) bool: the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity)."""
+    """Return (B,) bool: the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity).
+
+    Args:
+        format: How responses are written (`TaskData.format`).
+        vocab: The symbols they are written with (`TaskData.vocab`).
+        written: (B, R) token ids, padded on the right.
+        reference: (B, S) token ids, padded on the right; R and S may differ.
+
+    Raises:
+        ValueError: What are no two batches of as many responses.
+
+    Example:
+        >>> import lengen
+        >>> import torch
+        >>> data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
+        >>> lengen.answer_match(data.format, data.vocab, torch.tensor([[3, 4, 1]]), torch.tensor([[3, 5, 1]])).tolist()
+        [False]
+    """
     from lengen.data.reading import final_answer
 
     check_responses(written, reference)

@@ -22,6 +22,15 @@ class Counted(TorchMetric):
         format: how responses are written, for metrics that ask for their parts.
         vocab: the symbols they are written with.
         **kwargs: options of every `torchmetrics.Metric`, such as ``dist_sync_on_step``.
+
+    Example:
+        >>> import lengen
+        >>> import torch
+        >>> from lengen.metrics import EXACT_MATCH
+        >>> metric = lengen.Counted(EXACT_MATCH)
+        >>> metric.update(torch.tensor([[3, 1]]), torch.tensor([[3, 1]]))
+        >>> metric.compute()
+        tensor(1.)
     """
 
     full_state_update = False
@@ -68,7 +77,19 @@ def whole(metric: Metric, count: float) -> int:
 
 
 class ExactMatch(Counted):
-    """Share of responses that are right as a whole."""
+    """Share of responses that are right as a whole.
+
+    Args:
+        **kwargs: Options of every `torchmetrics.Metric`.
+
+    Example:
+        >>> import lengen
+        >>> import torch
+        >>> metric = lengen.ExactMatch()
+        >>> metric.update(torch.tensor([[3, 4, 1], [3, 1, 0]]), torch.tensor([[3, 4, 1], [3, 4, 1]]))
+        >>> metric.compute()
+        tensor(0.5000)
+    """
 
     higher_is_better = EXACT_MATCH.higher_is_better
     plot_upper_bound = 1.0
@@ -78,7 +99,22 @@ class ExactMatch(Counted):
 
 
 class AnswerMatch(Counted):
-    """Share of responses whose final answer is right."""
+    """Share of responses whose final answer is right.
+
+    Args:
+        format: How responses are written (`TaskData.format`).
+        vocab: The symbols they are written with (`TaskData.vocab`).
+        **kwargs: Options of every `torchmetrics.Metric`.
+
+    Example:
+        >>> import lengen
+        >>> import torch
+        >>> data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
+        >>> metric = lengen.AnswerMatch(data.format, data.vocab)
+        >>> metric.update(torch.tensor([[3, 4, 1]]), torch.tensor([[3, 4, 1]]))
+        >>> metric.compute()
+        tensor(1.)
+    """
 
     higher_is_better = ANSWER_MATCH.higher_is_better
     plot_upper_bound = 1.0
@@ -88,7 +124,19 @@ class AnswerMatch(Counted):
 
 
 class EditDistance(Counted):
-    """Edit distance per reference token: 0 is perfect."""
+    """Edit distance per reference token: 0 is perfect.
+
+    Args:
+        **kwargs: Options of every `torchmetrics.Metric`.
+
+    Example:
+        >>> import lengen
+        >>> import torch
+        >>> metric = lengen.EditDistance()
+        >>> metric.update(torch.tensor([[5, 6, 7, 1]]), torch.tensor([[5, 7, 1, 0]]))
+        >>> metric.compute()
+        tensor(0.3333)
+    """
 
     higher_is_better = EDIT_DISTANCE.higher_is_better
 

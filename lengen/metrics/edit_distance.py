@@ -16,9 +16,17 @@ def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
     Padding on the right does not count; inside a response it is a token that the model wrote. Exact, where torchmetrics
     1.9's own edit distance is a beam search of width 25 that is wrong for longer sequences.
 
-    >>> import torch
-    >>> edit_distances(torch.tensor([[5, 6, 7, 1]]), torch.tensor([[5, 7, 1, 0]])).tolist()
-    [1]
+    Args:
+        written: (B, R) token ids, padded on the right.
+        reference: (B, S) token ids, padded on the right; R and S may differ.
+
+    Raises:
+        ValueError: What are no two batches of as many responses.
+
+    Example:
+        >>> import torch
+        >>> edit_distances(torch.tensor([[5, 6, 7, 1]]), torch.tensor([[5, 7, 1, 0]])).tolist()
+        [1]
     """
     check_responses(written, reference)
     from rapidfuzz.distance import Levenshtein  # what only reads metrics by name needs none

@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
     """Return (B,) bool: the response equals the reference token by token, end included.
 
-    >>> import torch
-    >>> exact_match(torch.tensor([[3, 4, 1], [3, 1, 0]]), torch.tensor([[3, 4, 1], [3, 4, 1]])).tolist()
-    [True, False]
-
     Args:
         written: (B, R) token ids, padded on the right.
         reference: (B, S) token ids, padded on the right; R and S may differ.
+
+    Raises:
+        ValueError: What are no two batches of as many responses.
+
+    Example:
+        >>> import torch
+        >>> exact_match(torch.tensor([[3, 4, 1], [3, 1, 0]]), torch.tensor([[3, 4, 1], [3, 4, 1]])).tolist()
+        [True, False]
     """
     check_responses(written, reference)
     size = max(written.shape[1], reference.shape[1])

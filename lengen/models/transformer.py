@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from lengen.data.batch import Batch
-from lengen.encodings.base import module
+from lengen.encodings.base import built
 from lengen.models.blocks import NORMS, Block, Context
 from lengen.models.cache import Cache
 from lengen.models.initialisation import initialise
@@ -19,9 +19,21 @@ from lengen.settings.spec import ModelSpec
 
 
 class Transformer(nn.Module, ABC):
-    """A transformer of a specification, for a vocabulary of ``tokens`` and position ids up to ``sizes``.
+    """The network of a specification; `lengen.Decoder`, `lengen.Encoder` and `lengen.EncoderDecoder` are settings that
+    choose one.
 
-    ``outputs`` is the number of output heads: one for the task, one for each auxiliary task (`Batch.output`).
+    Args:
+        model: The setting of the network.
+        tokens: Size of the vocabulary, V.
+        sizes: Largest position id of each level; empty if nothing bounds them.
+        cross: Blocks also attend to an encoder.
+        outputs: Output heads: one for the task, one for each auxiliary task (`Batch.output`).
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", digits=3), seed=0)
+        >>> isinstance(model, lengen.Transformer), model.writes_in_order
+        (True, True)
     """
 
     writes_in_order = True
@@ -33,7 +45,7 @@ class Transformer(nn.Module, ABC):
         super().__init__()
         self.spec = model
         self.embedding = nn.Embedding(tokens, model.width)
-        self.encoding = module(model.encoding, model, sizes)
+        self.encoding = built(model.encoding, model, sizes)
         self.blocks = Stack(model, model.layers, cross)
         self.norm = NORMS[model.final_norm](model.width)
         output_bias = model.linear_bias or model.output_bias

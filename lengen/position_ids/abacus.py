@@ -24,6 +24,13 @@ class Abacus(Part, PositionIds, tag="abacus", frozen=True):
 
     With numbers written least significant digit first, digits of one significance share an id. In training all ids of
     an example are moved by the same random offset, up to ``max_offset``.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("addition", digits=2, position_ids="abacus"), seed=0)
+        >>> batch = data.writer.write(data.task.parse(["12", "34"]))
+        >>> data.vocab.decode(batch.tokens[0]), batch.ids[:, 0].tolist()
+        ('$210+430=640$', [[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]])
     """
 
     COUNTS_TOKENS = False

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 
 class PositionIds(Axis):
-    """Assignment of integers to tokens."""
+    """Assignment of integers to tokens.
+
+    Example:
+        >>> import lengen
+        >>> lengen.Coupled((9,)).sizes
+        (9,)
+    """
 
     __slots__ = ()
     AXIS = "a scheme of position ids"

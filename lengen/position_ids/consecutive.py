@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
 
 class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
-    """0, 1, 2, ... from the beginning of the sequence; the same for every example."""
+    """0, 1, 2, ... from the beginning of the sequence; the same for every example.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("addition", digits=2, position_ids="consecutive"), seed=0)
+        >>> batch = data.writer.write(data.task.parse(["12", "34"]))
+        >>> data.vocab.decode(batch.tokens[0]), batch.ids[:, 0].tolist()
+        ('$012+034=640$', [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]])
+    """
 
     max_position: Annotated[int, Meta(ge=0, le=LARGEST_ID)] = 0
     """Largest id, for encodings with a table of them; 0: nothing bounds them."""
@@ -36,9 +44,16 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
 
 
 class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
-    """Cyclic position indexing: 0, 1, ..., period - 1, 0, 1, ...
+    """0, 1, ..., period - 1, 0, 1, ...: cyclic position indexing (Section 4.1 of "From Interpolation to
+    Extrapolation").
 
-    Section 4.1 of "From Interpolation to Extrapolation".
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("addition", digits=2, position_ids=lengen.Cyclic(period=3), encoding="sinusoidal")
+        >>> data = lengen.TaskData(spec, seed=0)
+        >>> batch = data.writer.write(data.task.parse(["12", "34"]))
+        >>> data.vocab.decode(batch.tokens[0]), batch.ids[:, 0].tolist()
+        ('$012+034=640$', [[0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]])
     """
 
     period: Id
@@ -58,7 +73,15 @@ class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
 
 
 class NoPositionIds(Part, PositionIds, tag="none", frozen=True):
-    """No ids at all."""
+    """No ids at all.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("addition", digits=2, position_ids="none"), seed=0)
+        >>> batch = data.writer.write(data.task.parse(["12", "34"]))
+        >>> data.vocab.decode(batch.tokens[0]), batch.ids.shape[0]
+        ('$012+034=640$', 0)
+    """
 
     levels = 0
 

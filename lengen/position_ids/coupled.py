@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 
 class Coupled(Part, PositionIds, tag="coupled", frozen=True):
-    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the format.
+    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the format; 0
+    in a level without one.
 
-    0 in a level without one.
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("addition", digits=2, position_ids="coupled"), seed=0)
+        >>> batch = data.writer.write(data.task.parse(["12", "34"]))
+        >>> data.vocab.decode(batch.tokens[0]), batch.ids[:, 0].tolist()
+        ('$012+034=640$', [[0, 4, 3, 2, 1, 4, 3, 2, 1, 2, 3, 4, 0]])
     """
 
     FOLLOWS = True

@@ -16,6 +16,13 @@ class Randomised(Part, PositionIds, tag="randomised", frozen=True):
     """Ids drawn from 0 to ``max_position`` without repetition, then sorted, as in longer sequences (Ruoss et al. 2023).
 
     In testing they are drawn too, for each example; from the problem itself, so that it always has the same ids.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("addition", digits=2, position_ids="randomised"), seed=0)
+        >>> batch = data.writer.write(data.task.parse(["12", "34"]))
+        >>> data.vocab.decode(batch.tokens[0]), batch.ids[:, 0].tolist()
+        ('$012+034=640$', [[1, 2, 3, 5, 6, 7, 8, 11, 13, 15, 16, 17, 18]])
     """
 
     max_position: Id

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.part import build
+from lengen.results.extra import extra
 from lengen.results.show import ShownGrid, draw
 from lengen.settings.sections import DataSpec, Trained
 from lengen.settings.spec import Spec, from_dict
@@ -193,7 +194,8 @@ class AttentionMap:
 
     def to_frame(self, layer: int = 0, head: int = 0) -> "pd.DataFrame":
         """Return the mean weights of a head: a row a query, a column a key, both by their tokens."""
-        import pandas as pd
+        with extra():
+            import pandas as pd
 
         return pd.DataFrame(self.weights[layer, head], index=list(self.tokens), columns=list(self.tokens))
 

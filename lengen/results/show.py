@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lengen.results.extra import extra
 from lengen.results.intervals import wilson
 
 if TYPE_CHECKING:
@@ -16,8 +17,9 @@ EDITS = ("edit_sum", "reference_tokens")
 
 def draw(frame: "pd.DataFrame", words: str, ax: "Axes | None" = None, **options: Any) -> "Axes":
     """Draw a table as a heat map, or its only column as a line; ``options`` go to seaborn."""
-    import matplotlib.pyplot as plt
-    import seaborn as sns
+    with extra():
+        import matplotlib.pyplot as plt
+        import seaborn as sns
 
     if ax is None:
         ax = plt.subplots(layout="constrained")[1]
@@ -66,7 +68,8 @@ class ShownGrid:
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row a cell and mode: axes, counts, accuracy with its 95 % interval, edits per token."""
-        import pandas as pd
+        with extra():
+            import pandas as pd
 
         rows = []
         for cell, modes in sorted(self.scores.items()):

@@ -6,7 +6,13 @@ from lengen.part import Axis, Count, Part, Size
 
 
 class AttentionBias(Axis):
-    """A fixed bias on the attention of a decoder, alone or beside an encoder."""
+    """A fixed bias on the attention of a decoder, alone or beside an encoder.
+
+    Example:
+        >>> import lengen
+        >>> lengen.Window(width=1).last_keys(heads=2)
+        (2, 2)
+    """
 
     __slots__ = ()
     AXIS = "an attention bias"
@@ -27,6 +33,14 @@ class Window(Part, AttentionBias, tag="window", frozen=True):
     """Attention to places near the one that is written (Appendix A.4 of "From Interpolation to Extrapolation").
 
     In a decoder without encoder every head sees a token and the ``width`` tokens before it.
+
+    Example:
+        >>> import lengen
+        >>> bias = lengen.Window(width=2)
+        >>> lengen.setting("copy", architecture=lengen.Decoder(bias)).model.attention_bias
+        Window(width=2, stride=1)
+        >>> bias.last_keys(heads=3)
+        (3, 3, 3)
     """
 
     width: Count
@@ -39,13 +53,25 @@ class Window(Part, AttentionBias, tag="window", frozen=True):
 
 
 class Given(Part, AttentionBias, tag="given", frozen=True):
-    """A bias that is set before training and stored with the weights, such as a calibrated one."""
+    """A bias that is set before training and stored with the weights, such as a calibrated one.
+
+    Example:
+        >>> import lengen
+        >>> lengen.Decoder(lengen.Given()).attention_bias.SET
+        True
+    """
 
     SET = True
 
 
 class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
-    """Some heads see the last few keys only, the others all keys, without any position (`lengen.models.last_keys`)."""
+    """Some heads see the last few keys only, the others all keys, without any position (`lengen.models.last_keys`).
+
+    Example:
+        >>> import lengen
+        >>> lengen.HardALiBi(keys=(1, 2)).last_keys(heads=4)
+        (1, 2, None, None)
+    """
 
     BESIDE = False
 
@@ -57,10 +83,13 @@ class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
 
 
 class Lines(Part, AttentionBias, tag="lines", frozen=True):
-    """Lines of attention that are set before training and continued to any length.
+    """Lines of attention that are set before training and continued to any length, such as calibrated ones
+    (`lengen.models.line_bias`); all heads are open until they are set. A token of the prompt reads itself alone.
 
-    Calibrated ones are such lines (`lengen.models.line_bias`); all heads are open until they are set. A token of the
-    prompt reads itself alone.
+    Example:
+        >>> import lengen
+        >>> lengen.Lines(rows=4, columns=5).slopes
+        (1, 0, -1)
     """
 
     BESIDE = False
@@ -76,10 +105,14 @@ class Lines(Part, AttentionBias, tag="lines", frozen=True):
 
 
 class LineWindow(Part, AttentionBias, tag="line_window", frozen=True):
-    """The windowed bias of an encoder-decoder in a decoder without encoder.
+    """The windowed bias of an encoder-decoder (Appendix A.4 of "From Interpolation to Extrapolation") in a decoder
+    without encoder: a window on the response, and one along each line through the prompt, such as that of the digits
+    that are read one after another. A token of the prompt reads itself alone.
 
-    It is a window on the response, and one along each line through the prompt, such as that of the digits that are read
-    one after another (Appendix A.4 of "From Interpolation to Extrapolation"). A token of the prompt reads itself alone.
+    Example:
+        >>> import lengen
+        >>> lengen.LineWindow(width=1, lines=((1, 0),)).kind
+        'line_window'
     """
 
     BESIDE = False

@@ -1,6 +1,6 @@
 """Settings by dotted names such as ``data.task.digits``: fields read, overlaid by a profile, or set by ``--set``.
 
-Only the path and the form are judged here; `lengen.settings.spec.check` judges the values.
+Only the path and the form are judged here; `lengen.settings.spec.validate` judges the values.
 """
 
 import json

@@ -6,7 +6,13 @@ from lengen.part import Axis, Id, Part
 
 
 class Encoding(Axis):
-    """Use of position ids in the network."""
+    """Setting: the use of position ids in the network; modules are `lengen.encodings.base.Encoding`.
+
+    Example:
+        >>> import lengen
+        >>> issubclass(lengen.Fire, lengen.Encoding), lengen.Fire.LEVELS
+        (True, 1)
+    """
 
     __slots__ = ()
     AXIS = "an encoding"
@@ -22,13 +28,27 @@ class Encoding(Axis):
 
 
 class NoEncoding(Part, Encoding, tag="none", frozen=True):
-    """NoPE: the causal mask is all a model knows of order (Kazemnejad et al. 2023)."""
+    """NoPE: the causal mask is all a model knows of order (Kazemnejad et al. 2023).
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", encoding=lengen.NoEncoding()), seed=0)
+        >>> type(model.encoding).__name__
+        'NoEncoding'
+    """
 
     LEVELS = 0
 
 
 class Learned(Part, Encoding, tag="learned", frozen=True):
-    """One trained table per level, summed; with coupled ids this is position coupling."""
+    """One trained table per level, summed; with coupled ids this is position coupling.
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", position_ids="randomised", encoding="learned"), seed=0)
+        >>> type(model.encoding).__name__
+        'Learned'
+    """
 
     LEVELS = None
     TABLE = True
@@ -36,30 +56,65 @@ class Learned(Part, Encoding, tag="learned", frozen=True):
 
 
 class Sinusoidal(Part, Encoding, tag="sinusoidal", frozen=True):
-    """Fixed sines and cosines (Vaswani et al. 2017, Section 3.5)."""
+    """Fixed sines and cosines (Vaswani et al. 2017, Section 3.5).
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", encoding=lengen.Sinusoidal()), seed=0)
+        >>> type(model.encoding).__name__
+        'Sinusoidal'
+    """
 
     EMBEDS = True
 
 
 class Rotary(Part, Encoding, tag="rope", frozen=True):
-    """RoPE: queries and keys turn by their ids (Su et al. 2024)."""
+    """RoPE: queries and keys turn by their ids (Su et al. 2024).
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", encoding=lengen.Rotary()), seed=0)
+        >>> type(model.encoding).__name__
+        'Rotary'
+    """
 
 
 class ALiBi(Part, Encoding, tag="alibi", frozen=True):
-    """A penalty linear in distance, one slope per head (Press et al. 2022)."""
+    """A penalty linear in distance, one slope per head (Press et al. 2022).
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", encoding=lengen.ALiBi()), seed=0)
+        >>> type(model.encoding).__name__
+        'ALiBi'
+    """
 
     IN_BLOCKS = True
 
 
 class RelativeKeys(Part, Encoding, tag="rpe", frozen=True):
-    """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018)."""
+    """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018).
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", encoding=lengen.RelativeKeys()), seed=0)
+        >>> type(model.encoding).__name__
+        'RelativeKeys'
+    """
 
     clip: Id = 16
     """Largest distance with a value of its own."""
 
 
 class Fire(Part, Encoding, tag="fire", frozen=True):
-    """FIRE: a learned function of the relative distance (Li et al. 2024)."""
+    """FIRE: a learned function of the relative distance (Li et al. 2024).
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.build_model(lengen.setting("copy", encoding=lengen.Fire()), seed=0)
+        >>> type(model.encoding).__name__
+        'Fire'
+    """
 
     IN_BLOCKS = True
 

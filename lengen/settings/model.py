@@ -17,7 +17,13 @@ MOST_LAYERS = 1000
 
 
 class Architecture(Axis):
-    """Arrangement of encoder and decoder: it decides the part of a problem that each token sees."""
+    """Arrangement of encoder and decoder: it decides the part of a problem that each token sees.
+
+    Example:
+        >>> import lengen
+        >>> lengen.Encoder.IN_ORDER, lengen.Decoder.IN_ORDER
+        (False, True)
+    """
 
     __slots__ = ()
     AXIS = "an architecture"
@@ -28,14 +34,28 @@ class Architecture(Axis):
 
 
 class Decoder(Part, Architecture, tag="decoder", frozen=True):
-    """One causal transformer over query and response."""
+    """Setting: one causal transformer over query and response; the network is a `lengen.Transformer`.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("copy", architecture="decoder")
+        >>> sum(weight.numel() for weight in lengen.build_model(spec, seed=0).parameters())
+        83526
+    """
 
     attention_bias: AttentionBias | None = None
     """Fixed bias on its self-attention."""
 
 
 class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
-    """An encoder reads the query; a decoder beside it, of ``model.layers`` blocks, writes the response."""
+    """Setting: an encoder reads the query; a decoder beside it, of ``model.layers`` blocks, writes the response.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("copy", architecture=lengen.EncoderDecoder(encoder_layers=1))
+        >>> sum(weight.numel() for weight in lengen.build_model(spec, seed=0).parameters())
+        157766
+    """
 
     SPLIT = True
 
@@ -50,16 +70,26 @@ class EncoderDecoder(Part, Architecture, tag="encoder_decoder", frozen=True):
 
 
 class Encoder(Part, Architecture, tag="encoder", frozen=True):
-    """The response is blank in the input, and all of it is filled at once."""
+    """Setting: the response is blank in the input, and all of it is filled at once.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("copy", architecture="encoder")
+        >>> sum(weight.numel() for weight in lengen.build_model(spec, seed=0).parameters())
+        83526
+    """
 
     IN_ORDER = False
 
 
 class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Attention logits that grow with the number n of tokens: scalable softmax.
+    """Attention logits that grow with the number n of tokens (Section 5 of "Improving Length-Generalization in
+    Transformers via Task Hinting"), one learned b per layer, or per head: scalable softmax.
 
-    One b is learned per layer, or per head (Section 5 of "Improving Length-Generalization in Transformers via Task
-    Hinting").
+    Example:
+        >>> import lengen
+        >>> lengen.setting("copy", tempered=lengen.Tempered(start=1.0)).model.tempered.form
+        'log'
     """
 
     form: Literal["log", "one_plus_log"] = "log"
@@ -73,9 +103,13 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Number of passes through the stack of blocks: ceil(n / tokens) + more.
+    """Number of passes through the stack of blocks: ceil(n / tokens) + more, at least once, at most ``most`` times, in
+    training as in testing (`lengen.models.loops`).
 
-    These are at least once, at most ``most`` times, in training as in testing (`lengen.models.loops`).
+    Example:
+        >>> import lengen
+        >>> lengen.LoopsByLength(tokens=2, most=5).loops(7)
+        4
     """
 
     of: Literal["response", "prompt"] = "response"
@@ -100,7 +134,14 @@ Norm = Literal["rmsnorm", "layernorm", "none"]
 
 
 class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The transformer of a setting."""
+    """The transformer of a setting.
+
+    Example:
+        >>> import lengen
+        >>> model = lengen.ModelSpec(layers=1, heads=2, width=8, head_dim=4, ff_width=16, encoding=lengen.Fire())
+        >>> model.weights
+        640
+    """
 
     layers: Annotated[int, Meta(ge=1, le=MOST_LAYERS)]
     """Number of transformer blocks."""

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 
 class NumberFormat(NamedTuple):
-    """Number format of all weights and sums of a model."""
+    """Number format of all weights and sums of a model.
+
+    Example:
+        >>> import lengen
+        >>> lengen.NUMBER_FORMATS["bf16-true"].bits
+        8
+    """
 
     name: str
     """As torch calls it."""
@@ -40,13 +46,24 @@ VALIDATION = 256
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A part of a setting that every setting has."""
+    """A part of a setting that every setting has.
+
+    Example:
+        >>> import lengen
+        >>> issubclass(lengen.DataSpec, lengen.Section)
+        True
+    """
 
 
 class RandomSpaces(Section, frozen=True):
-    """Random spaces in training queries.
+    """Random spaces in training queries (Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with
+    Transformers").
 
-    Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers".
+    Example:
+        >>> import lengen
+        >>> spaces = lengen.RandomSpaces(ratio=0.5)
+        >>> lengen.setting("two_operand_addition", spaces=spaces).data.share_of_spaces
+        0.5
     """
 
     ratio: Share
@@ -92,7 +109,14 @@ def _written(format: Format, task: Task) -> "Written":
 
 
 class DataSpec(Section, frozen=True):
-    """Training data: a task, its format and position ids, and the number of examples."""
+    """Training data: a task, its format and position ids, and the number of examples.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.DataSpec(task=lengen.Copy(digits=3), format=lengen.Linear())
+        >>> "".join(data.symbols)
+        '0123456789='
+    """
 
     task: Task
     """The operation and its trained range."""
@@ -177,7 +201,13 @@ Decay = Annotated[float, Meta(ge=0, lt=1)]
 
 
 class TrainSpec(Section, frozen=True):
-    """Training of a model."""
+    """Training of a model.
+
+    Example:
+        >>> import lengen
+        >>> lengen.TrainSpec(steps=50, batch=32, lr=1e-3).precision
+        '32-true'
+    """
 
     steps: Count
     """Optimizer steps."""
@@ -224,7 +254,13 @@ Cell = tuple[Length, Length]
 
 
 class TestSpec(Section, frozen=True):
-    """Tests of a trained model."""
+    """Tests of a trained model.
+
+    Example:
+        >>> import lengen
+        >>> lengen.TestSpec(lengths=(1, 2, 3), examples=100).counts
+        (1,)
+    """
 
     __test__ = False  # its name makes pytest look
 

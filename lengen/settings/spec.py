@@ -10,7 +10,7 @@ import typing
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
+from msgspec import structs
 
 from lengen.part import Part, SettingError, build, fields_of, nearest, plain
 from lengen.settings.changes import assign
@@ -24,12 +24,24 @@ class Spec(Section, frozen=True):
 
     A paper whose runs have stages or measurements of their own makes a subclass, with sections of its own, and names
     the procedure, construction or measurements for it in its `lengen.paper.paper.Paper`.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("copy", digits=3)
+        >>> spec.override("train.steps=9").train.steps
+        9
+        >>> lengen.from_dict(spec.to_dict()) == spec
+        True
     """
 
     data: DataSpec
+    """Task, format and position ids, and the number of examples."""
     model: ModelSpec
+    """The network."""
     train: TrainSpec
+    """Its training."""
     test: TestSpec
+    """What is tested."""
 
     @property
     def constructed(self) -> bool:
@@ -83,7 +95,7 @@ class Spec(Section, frozen=True):
             assign(values, type(self), assignment)
         try:
             spec = from_dict(values, type(self))
-            check(spec)
+            validate(spec)
         except SettingError as error:
             said = str(error)
             paths = [assignment.partition("=")[0].strip() for assignment in assignments]
@@ -93,6 +105,7 @@ class Spec(Section, frozen=True):
 
 
 Kind = typing.TypeVar("Kind", bound=Spec)
+Setting = typing.TypeVar("Setting", bound=msgspec.Struct)
 
 
 def _without_defaults(setting: msgspec.Struct) -> dict[str, Any]:
@@ -116,24 +129,63 @@ def _bare(value: Any) -> Any:
     return float(value) if isinstance(value, float) else value
 
 
-def check(spec: Spec) -> None:
-    """Raise `SettingError` for a value out of range, or for parts that do not go together."""
+def validate(spec: Spec) -> None:
+    """Raise `SettingError` for a value out of range, or for parts that do not go together.
+
+    Args:
+        spec: The setting to judge.
+
+    Raises:
+        SettingError: The first thing that is wrong; one sentence that begins with the field.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("copy")
+        >>> lengen.validate(lengen.replace(spec, train={"lr": -1.0}))
+        Traceback (most recent call last):
+        ...
+        lengen.part.SettingError: train.lr=-1.0: ...
+    """
     build(plain(spec), type(spec))  # bounds and types of every field
     check_parts(spec.data, spec.model, spec.test)
     spec.check()
     check_sections(spec.data, spec.model, spec.train, spec.test)
 
 
-def change(spec: Kind, **sections: dict[str, Any]) -> Kind:
-    """Return a copy with fields of named sections replaced: ``change(spec, model={"layers": 1})``."""
-    parts = {name: replace(getattr(spec, name), **fields) for name, fields in sections.items()}
-    return replace(spec, **parts)
+def replace(setting: Setting, **fields: Any) -> Setting:
+    """Return a copy of a setting, or of a part of one, with fields replaced; nothing is checked (`validate` does).
+
+    Args:
+        setting: A `Spec`, a section or a part, such as a format.
+        fields: New values by their names; a dictionary names fields of the section or part that the field holds.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("copy", layers=2)
+        >>> lengen.replace(spec, model={"layers": 1}, train={"steps": 9}).model.layers
+        1
+        >>> lengen.replace(lengen.Linear(), scratchpad=True).scratchpad
+        True
+    """
+    inner = {k: structs.replace(getattr(setting, k), **v) for k, v in fields.items() if isinstance(v, dict)}
+    return structs.replace(setting, **fields | inner)
 
 
 def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type: ignore[assignment]
-    """Return the inverse of `Spec.to_dict`, for specifications read back from run.json; raises `SettingError`.
+    """Return the specification of plain data: the inverse of `Spec.to_dict`, as run.json holds it.
 
-    ``sort`` is the class, where a paper has sections of its own; read as a plain `Spec` they are left out.
+    Args:
+        values: Nested plain data.
+        sort: The class, where a paper has sections of its own; read as a plain `Spec` they are left out.
+
+    Raises:
+        SettingError: The first field that cannot be read; one sentence.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("copy", digits=3)
+        >>> lengen.from_dict(spec.to_dict()) == spec
+        True
     """
     named = {item.name for item in fields_of(sort)}
     if not isinstance(values, dict):
@@ -147,9 +199,8 @@ __all__ = [
     "Spec",
     "TestSpec",
     "TrainSpec",
-    "change",
-    "check",
     "from_dict",
     "nearest",
     "replace",
+    "validate",
 ]

@@ -24,6 +24,12 @@ class Addition(Part, Task, tag="addition", frozen=True):
     """Sums of 2 to ``operands`` numbers of 1 to ``digits`` digits, S_A(digits, operands).
 
     57+48+96=201; stages: the sums of the first 0, 1, 2, ... operands, or of the first 1, 2, ...
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Addition(digits=2)
+        >>> task.text(task.parse(["12", "34"]))
+        ['46']
     """
 
     ROWS = BOUNDS

@@ -210,7 +210,14 @@ def _shuffled(limit: int) -> Tensor:
 
 
 class Successor(Arithmetic, tag="successor", frozen=True):
-    """Adding one: 0129=0130; stages: the carry into every place."""
+    """Adding one: 0129=0130; stages: the carry into every place.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Successor(digits=3)
+        >>> task.text(task.parse(["199"]))
+        ['200']
+    """
 
     STAGES = "carries"
 
@@ -221,7 +228,14 @@ class Successor(Arithmetic, tag="successor", frozen=True):
 
 
 class PairAddition(Arithmetic, tag="pair_addition", frozen=True):
-    """Sums of two numbers that are drawn independently: 123+748=871; stages: the carry into every place."""
+    """Sums of two numbers that are drawn independently: 123+748=871; stages: the carry into every place.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.PairAddition(digits=2)
+        >>> task.text(task.parse(["12", "34"]))
+        ['46']
+    """
 
     SIGNS = Signs("+")
     OPERANDS = 2
@@ -233,7 +247,14 @@ class PairAddition(Arithmetic, tag="pair_addition", frozen=True):
 
 
 class DigitSums(Arithmetic, tag="digit_sums", frozen=True):
-    """Sums of two numbers digit by digit, modulo the base, nothing carried: 123+748=861; an auxiliary task of sums."""
+    """Sums of two numbers digit by digit, modulo the base, nothing carried: 123+748=861; an auxiliary task of sums.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.DigitSums(digits=3)
+        >>> task.text(task.parse(["57", "48"]))
+        ['95']
+    """
 
     SIGNS = Signs("+")
     OPERANDS = 2
@@ -243,7 +264,14 @@ class DigitSums(Arithmetic, tag="digit_sums", frozen=True):
 
 
 class NByOne(Arithmetic, tag="n_by_one", frozen=True):
-    """Products of a number and one digit: 123*6=738; stages: the carry into every place."""
+    """Products of a number and one digit: 123*6=738; stages: the carry into every place.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.NByOne(digits=2)
+        >>> task.text(task.parse(["12", "3"]))
+        ['36']
+    """
 
     ROWS = Rows((Row.NUMBER, Row.SEQUENCE), answer=Row.BOUND)
     SIGNS = Signs("*")

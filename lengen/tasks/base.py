@@ -32,7 +32,13 @@ CHUNK = 100_000
 
 
 class Extent(NamedTuple):
-    """Digits of the numbers of problems of one shape."""
+    """Digits of the numbers of problems of one shape.
+
+    Example:
+        >>> import lengen
+        >>> lengen.Addition(digits=3).extent((2, 3))
+        Extent(operands=(3, 3), answer=4, stages=(4, 4))
+    """
 
     operands: tuple[int, ...]
     """Digits of each operand; of the longest if the shape does not contain the others."""
@@ -58,6 +64,27 @@ class Task(Axis):
 
     Operands and answers are rows of digits. Those of *numbers* stand least significant digit first; those of sequences
     and bit strings, which have no least significant digit, in reading order.
+
+    A new task is a class with these bases, ``class Mirror(lengen.Part, lengen.Task, tag="mirror", frozen=True)``, and
+    its fields. It has to write
+
+    - `longest`: digits of the longest trained operand, of type int;
+    - `train` and `test`: draw problems;
+    - `parse`: one problem of what a user typed;
+    - `answer`: (B, W) digits of the true answers, integers from 0 to ``len(symbols) - 1``, where W is at least the
+      digits that `extent` promises;
+
+    and, where it differs from one number in and one of the same length out, `extent` and `shape` (digits by the shape
+    of a problem), `ROWS` and `SIGNS` (kinds of the rows, symbols between them), `symbols`, `check` (fields that do not
+    go together), `most`, `counts` and `LEAST_COUNT` (a second axis), `STAGES` and `stages` (intermediate results). Of a
+    task on one string `lengen.tasks.strings.Strings` has all but `answer`. What a task writes is checked when its
+    `TaskData` is made (`lengen.data.first_batch`).
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Copy(digits=4)
+        >>> task.longest, task.extent((3,)), task.answer(task.parse(["0412"])).tolist()
+        (4, Extent(operands=(3,), answer=3, stages=()), [[0, 4, 1, 2]])
     """
 
     __slots__ = ()
@@ -283,6 +310,20 @@ def of_decimals(texts: list[str]) -> Problems:
     numbers = [decimal(text) for text in texts]
     width = max(map(len, numbers))
     return Problems(digits.from_strings(numbers, width)[None], torch.tensor([[len(text) for text in numbers]]))
+
+
+def typed(task: Task, problems: Problems) -> list[list[str]]:
+    """Return the operands of each problem as a person writes them, and as `Task.parse` reads them."""
+    symbols = task.all_symbols
+    found = []
+    for rows, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True):
+        held = [row[:size] for row, size in zip(rows, sizes, strict=True) if size]
+        if task.first():
+            found.append([str(value) for row in held for value in row])
+        else:
+            order = -1 if task.ROWS.numbers else 1
+            found.append(["".join(symbols[value] for value in row[::order]) for row in held])
+    return found
 
 
 def keys(operands: Tensor) -> Tensor:

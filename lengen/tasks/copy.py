@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 
 class Copy(Strings, tag="copy", frozen=True):
-    """A string of digits again: 0412=0412."""
+    """A string of digits again: 0412=0412.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Copy(digits=4)
+        >>> task.text(task.parse(["0412"]))
+        ['0412']
+    """
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         return problems.operands[:, 0]

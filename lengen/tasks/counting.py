@@ -28,6 +28,12 @@ class Counting(OfAlphabet, tag="count", frozen=True):
 
     Half of the sequences of even length have both equally often; a tie needs an even length, and a length of 2 has
     nothing else. Otherwise the difference is uniform on what the length allows, at most 5.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Counting(longest=5)
+        >>> task.text(task.parse(["3", "5"]))
+        ['3']
     """
 
     PLACEWISE = False

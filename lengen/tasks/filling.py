@@ -25,6 +25,12 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
 
     n follows the distribution of lengths, k is uniform on 1 to n // 2, as in Figure 3.10, where n = 3 and k = 1.
     ``operands`` (B, 2, W): both sequences.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Filling(longest=5)
+        >>> task.text(task.parse(["5", "3", "1"]))
+        ['5 5']
     """
 
     SIGNS = Signs(DELIMITER)

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 class Increment(Skewed, tag="increment", frozen=True):
-    """Adding one to a number of 2 to ``longest`` digits: 123⊥124; stages: the carry out of every place."""
+    """Adding one to a number of 2 to ``longest`` digits: 123⊥124; stages: the carry out of every place.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Increment(longest=3)
+        >>> task.text(task.parse(["199"]))
+        ['200']
+    """
 
     STAGES = "carries out"
     MARKS = ("↑",)
@@ -73,7 +80,14 @@ class Increment(Skewed, tag="increment", frozen=True):
 
 
 class Carries(Increment, tag="carries", frozen=True):
-    """Adding one, with the carry that each digit hands on, units first: 123⊥4↑02↑01↑0."""
+    """Adding one, with the carry that each digit hands on, units first: 123⊥4↑02↑01↑0.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Carries(longest=3)
+        >>> task.text(task.parse(["199"]))
+        ['0↑10↑12↑0']
+    """
 
     STAGES = ""
     ROWS = Rows(answer=Row.SEQUENCE)

@@ -41,6 +41,12 @@ class ListOps(Part, Task, tag="listops", frozen=True):
     Between two neighbouring digits stands a *level*, drawn from 1 to ``depth``: the operations of level 1 join the
     digits between which it is 1, those of level 2 join what stands between levels of 2, and so on. So each operation
     has two arguments or more, and lies inside as many others as levels allow, ``depth`` - 1 at most.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.ListOps(digits=3)
+        >>> task.text(task.parse(["[MAX 4 [MIN 7 9] 2]"]))
+        ['7']
     """
 
     ROWS: ClassVar[Rows] = SEQUENCES

@@ -24,6 +24,12 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
     """Products of a number of 1 to ``digits`` and one of 1 to ``second_digits`` digits, S_M(digits, second_digits).
 
     37*925=34225; stages: the products of the first number with the last 1, 2, ... digits of the second.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Multiplication(digits=2, second_digits=2)
+        >>> task.text(task.parse(["12", "34"]))
+        ['408']
     """
 
     ROWS = Rows(answer=Row.BOUND, stages=Row.BOUND)

@@ -22,6 +22,12 @@ class Parity(OneString, tag="parity", frozen=True):
     """1 where a string of 1 to ``bits`` bits holds an odd number of ones, else 0.
 
     0101=0; stages: the parity of every prefix, 0110, whose last bit is the answer.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Parity(bits=3)
+        >>> task.text(task.parse(["110"]))
+        ['0']
     """
 
     PLACEWISE = False

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
 
 class Reverse(Strings, tag="reverse", frozen=True):
-    """A string of digits from its end to its beginning: 0412=2140."""
+    """A string of digits from its end to its beginning: 0412=2140.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Reverse(digits=3)
+        >>> task.text(task.parse(["041"]))
+        ['140']
+    """
 
     def place(self, place: int, size: int) -> int:
         return size + 1 - place

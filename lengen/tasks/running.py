@@ -36,7 +36,14 @@ class Running(Arithmetic, frozen=True):
 
 
 class RunningXor(Running, tag="running_xor", frozen=True):
-    """Exclusive or of the bits so far, from the right: 0110 gives 0, 1, 0, 0; the last one is the parity."""
+    """Exclusive or of the bits so far, from the right: 0110 gives 0, 1, 0, 0; the last one is the parity.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.RunningXor(digits=3)
+        >>> task.text(task.parse(["110"]))
+        ['0']
+    """
 
     def check(self) -> None:
         super().check()
@@ -48,7 +55,14 @@ class RunningXor(Running, tag="running_xor", frozen=True):
 
 
 class ListOpsSum(Running, tag="listops_sm", frozen=True):
-    """Sum of the digits so far, modulo the base."""
+    """Sum of the digits so far, modulo the base.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.ListOpsSum(digits=3)
+        >>> task.text(task.parse(["172"]))
+        ['0']
+    """
 
     SIGNS = Signs("%", prefix=True)
 
@@ -57,7 +71,14 @@ class ListOpsSum(Running, tag="listops_sm", frozen=True):
 
 
 class ListOpsMax(Running, tag="listops_max", frozen=True):
-    """Largest of the digits so far."""
+    """Largest of the digits so far.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.ListOpsMax(digits=3)
+        >>> task.text(task.parse(["172"]))
+        ['7']
+    """
 
     SIGNS = Signs(">", prefix=True)
 
@@ -66,7 +87,14 @@ class ListOpsMax(Running, tag="listops_max", frozen=True):
 
 
 class ListOpsMin(Running, tag="listops_min", frozen=True):
-    """Smallest of the digits so far."""
+    """Smallest of the digits so far.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.ListOpsMin(digits=3)
+        >>> task.text(task.parse(["172"]))
+        ['1']
+    """
 
     SIGNS = Signs("<", prefix=True)
     IDENTITY = -1

@@ -25,6 +25,12 @@ class Sorting(OfAlphabet, tag="sorting", frozen=True):
     """Sequences of numbers, put in order: 5 3 1 4 2 ⊥ 1 2 3 4 5.
 
     A tested count is how often each number stands there; 1 draws them independently.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Sorting(longest=3)
+        >>> task.text(task.parse(["3", "1", "2"]))
+        ['1 2 3']
     """
 
     LEAST_COUNT = 1
@@ -73,6 +79,12 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
 
     The number asked about is that at a random position (Appendix B), among those with a larger one in the sequence; if
     all are equal it is its own successor. ``operands`` (B, 2, W): the sequence, and the number at place 0.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.NextLarger(longest=3)
+        >>> task.text(task.parse(["3", "1", "2", "1"]))
+        ['2']
     """
 
     SIGNS = Signs(DELIMITER, separator=False)

@@ -48,6 +48,12 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     """Sums of two numbers of equal length; the problems that test are reserved and never trained on.
 
     123+456=579; stages: the first operand alone, then the sum.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.TwoOperandAddition(lengths=(1, 2))
+        >>> task.text(task.parse(["12", "34"]))
+        ['46']
     """
 
     ROWS = BOUNDS

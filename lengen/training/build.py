@@ -18,7 +18,21 @@ from lengen.settings.spec import Spec
 
 
 def build_model(spec: Spec, seed: int) -> Transformer:
-    """Return the untrained model of a specification, or the one it constructs; equal seeds give equal weights."""
+    """Return the untrained model of a specification, or the one it constructs; equal seeds give equal weights.
+
+    Args:
+        spec: The setting.
+        seed: Decides the initial weights.
+
+    Raises:
+        SettingError: A setting that cannot be.
+
+    Example:
+        >>> import lengen
+        >>> spec = lengen.setting("copy", layers=1)
+        >>> sum(weight.numel() for weight in lengen.build_model(spec, seed=0).parameters())
+        42310
+    """
     return model_for(TaskData(spec, seed), seed)
 
 

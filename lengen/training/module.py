@@ -17,7 +17,7 @@ from lengen.callbacks.training_loss import TrainingLoss, loss_names
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
 from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import verify, write
+from lengen.decoding.decoding import generate, verify
 from lengen.digits.problems import Problems, whole
 from lengen.digits.randomness import generator
 from lengen.metrics.counted import ExactMatch
@@ -55,6 +55,13 @@ class SequenceModule(LightningModule):
         model: The model to train, any module with ``predict(batch)`` that returns logits (B, T - 1, V). None builds
             that of the specification.
         seed: Decides initial weights, and what dropout drops.
+
+    Example:
+        >>> import lengen
+        >>> from lightning import Trainer
+        >>> spec = lengen.setting("copy", digits=2, steps=2, batch=4)
+        >>> module = lengen.SequenceModule(spec, seed=0)
+        >>> Trainer(max_steps=2).fit(module, lengen.ArithmeticData(spec))  # doctest: +SKIP
     """
 
     def __init__(self, spec: Spec | dict[str, Any], model: nn.Module | None = None, seed: int = 0) -> None:
@@ -160,7 +167,7 @@ class SequenceModule(LightningModule):
 
     def predict_step(self, batch: Problems, index: int, dataloader_idx: int = 0) -> list[str]:
         """Return greedy responses to problems, as text."""
-        return [self.data.vocab.decode(row) for row in write(model_of(self), self.data.writer, batch)]
+        return [self.data.vocab.decode(row) for row in generate(model_of(self), self.data.writer, batch)]
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
         """Move training batches only: what is verified or written moves there and back by itself, once."""

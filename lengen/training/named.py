@@ -4,29 +4,28 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lightning import Callback
-
-from lengen.callbacks import StopWhenGood
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.named import setting
 from lengen.part import SettingError
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
-from lengen.training.kernels import ChosenKernels
-from lengen.training.module import SequenceModule
-from lengen.training.run import build_trainer, check_bias
+from lengen.training.openmp import sleep_while_waiting
+
+if TYPE_CHECKING:
+    from lightning import Callback
+
+    from lengen.training.module import SequenceModule
 
 
 def train(
     task: str | Task | Spec = "addition",
     *,
     seed: int = 0,
-    callbacks: Callback | Sequence[Callback] | None = (),
+    callbacks: "Callback | Sequence[Callback] | None" = (),
     progress: bool = False,
     **named: Any,
-) -> SequenceModule:
+) -> "SequenceModule":
     """Train a model and return its module, ready to answer: `lengen.load` takes it.
 
     Args:
@@ -34,8 +33,30 @@ def train(
         seed: Decides initial weights and problems.
         callbacks: Of the Trainer, such as an `AccuracyGrid`; one or several.
         progress: Show Lightning's bar.
-        named: Fields of the setting by their names (`lengen.data.named.setting`).
+        named: Fields of the setting by their names (`lengen.setting`).
+
+    Returns:
+        The trained module, in evaluation mode.
+
+    Raises:
+        SettingError: A field or a callback that cannot be.
+
+    Example:
+        >>> import lengen
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4)
+        >>> lengen.load(module).solve(["01"])["prompt"]
+        '$01='
     """
+    sleep_while_waiting()  # before torch is loaded, below
+
+    from lightning import Callback
+
+    from lengen.callbacks import StopWhenGood
+    from lengen.data.datamodule import ArithmeticData
+    from lengen.training.kernels import ChosenKernels
+    from lengen.training.module import SequenceModule
+    from lengen.training.run import build_trainer, check_bias
+
     several = [callbacks] if isinstance(callbacks, Callback) else callbacks or ()
     if not isinstance(several, Sequence) or not all(isinstance(one, Callback) for one in several):
         raise SettingError(f"callbacks={callbacks!r:.60}: expected a Callback of Lightning, or a list of them")

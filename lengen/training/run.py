@@ -89,6 +89,30 @@ def execute(
 
     Resumed or not, a run ends with bit-equal weights on the same processor and number of threads: batches are a
     function of (seed, step). On a GPU the backward pass of attention rounds differently each time.
+
+    Args:
+        spec: The setting.
+        seed: Decides initial weights and problems.
+        folder: Where checkpoints, losses and weights are written; a training that was killed goes on from there.
+        report: Is told how far the run is.
+        prepare: Changes the untrained model, if it is given.
+        loggers: Further loggers of the Trainer.
+
+    Returns:
+        Measurements and course of the run.
+
+    Raises:
+        SettingError: A setting that cannot be.
+
+    Example:
+        >>> import lengen
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> spec = lengen.setting("copy", digits=2, steps=2, batch=4, lengths=(2,), **{"test.examples": 4})
+        >>> with TemporaryDirectory() as folder:
+        ...     outcome = lengen.execute(spec, 0, Path(folder), report=lambda progress: None)
+        >>> outcome.grid.scores[2,]["teacher_forced"]["n"]
+        4
     """
     data = ArithmeticData(spec, seed)
     data.data.check_all()
@@ -176,9 +200,19 @@ class Measured:
 def build_trainer(
     spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[Logger] = (), *, progress: bool = False
 ) -> Trainer:
-    """Return the Trainer of every run.
+    """Return the Trainer of every run: only what our callbacks and loggers do is on, and Lightning's bar if wanted.
 
-    Only what our callbacks and loggers do is on, and Lightning's bar if it is wanted.
+    Args:
+        spec: The setting: its steps, evaluations, precision and clipping.
+        callbacks: Of the Trainer.
+        loggers: Of the Trainer.
+        progress: Show Lightning's bar.
+
+    Example:
+        >>> import lengen
+        >>> trainer = lengen.build_trainer(lengen.setting("copy", steps=9), callbacks=[])
+        >>> trainer.max_steps
+        9
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no banners: hardware found, tips
     gpu = torch.cuda.is_available()

@@ -4,7 +4,7 @@ import inspect
 
 from lengen.paper.experiment import PROFILES, TABLE, Experiment, Figure, figure_of
 from lengen.part import SettingError
-from lengen.settings.spec import check
+from lengen.settings.spec import validate
 from papers.matrix.settings import budgeted, plain
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tasks import TASKS
@@ -27,7 +27,7 @@ def cell(task: str, trick: str, profile: str) -> ChosenSpec:
     spec = TRICKS[trick](plain(row, profile))
     spec = budgeted(spec, SMOKE_TOKENS if profile == "smoke" else row.tokens)
     if profile == PROFILES[0]:  # what makes no sense makes none at any size; `list` builds hundreds of cells
-        check(spec)
+        validate(spec)
     return spec
 
 

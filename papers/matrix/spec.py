@@ -16,7 +16,7 @@ from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import overlay
 from lengen.settings.encodings import Encoding, Sinusoidal
 from lengen.settings.sections import DataSpec, Section, TestSpec
-from lengen.settings.spec import Spec, check
+from lengen.settings.spec import Spec, validate
 
 
 class ChoiceSpec(Section, frozen=True):
@@ -134,7 +134,7 @@ class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
                 "model.architecture.attention_bias=lines"
             )
         for training in self.trained(self.train.lr).trainings():
-            check(training)
+            validate(training)
 
 
 def step_tokens(spec: ChosenSpec) -> float:

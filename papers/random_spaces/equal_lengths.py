@@ -15,7 +15,7 @@ EXAMPLES = 100
 """Problems of each cell."""
 
 
-def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
+def measure(examples: int = EXAMPLES) -> list[dict[str, Any]]:
     """Count right sums of the stored model by the length of the first and of the second operand."""
     import lengen
 
@@ -27,7 +27,7 @@ def measure(examples: int = EXAMPLES) -> list[dict[str, int]]:
     ]
 
 
-def draw(rows: list[dict[str, int]]) -> Any:
+def draw(rows: list[dict[str, Any]]) -> Any:
     """Draw exact match in percent as a heat map of first by second operand length."""
     labels = {"first": "Digits of the first operand", "second": "Digits of the second operand"}
     return rate_map(rows, labels, (3.3, 2.9), annot=True, fmt=".0f", cbar=False, square=True)

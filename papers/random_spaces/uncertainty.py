@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lengen.data.writer import Writer
-from lengen.decoding.decoding import verify, write
+from lengen.decoding.decoding import generate, verify
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
@@ -49,7 +49,7 @@ def uncertainty(model: Transformer, writer: Writer, problems: Problems, *, suppr
         table[:, rows, slots] = torch.where(true == PAD, torch.nan, torch.stack(found))
         return (going_on if suppress_end else logits).argmax(dim=-1)
 
-    written = write(model, writer, problems, choose=choose)
+    written = generate(model, writer, problems, choose=choose)
     sizes = (reference != PAD).sum(dim=1)
     ended = (written == END).any(dim=1)
     early = ended & ((written == END).int().argmax(dim=1) + 1 < sizes)

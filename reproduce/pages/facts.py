@@ -1,10 +1,10 @@
 """Sources of the generated files: the committed runs and their comparison, read once."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lengen import __version__
 from lengen.results.records import Run
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.runs.catalogue import CATALOGUE
@@ -28,11 +28,10 @@ class Facts:
 def gather(repository: Path) -> Facts:
     """The facts of a checkout; raises `StoreError` for a damaged run."""
     reference = Reference(repository / "results")
-    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     papers = CATALOGUE.papers()
     return Facts(
         repository=repository,
-        version=project["version"],
+        version=__version__,
         reference=reference,
         compared={name: compare(name, [reference]) for name in papers},
         runs={name: reference.headers(name) for name in papers},

@@ -34,7 +34,7 @@ def identity(paper: str, facts: Facts) -> str:
     measured = f"{found.score.printed} published accuracies" + f" and {others} other measurements" * bool(others)
     return "\n".join(
         [
-            f"{', '.join(known_as)}; lengen-suite {facts.version}.",
+            f"{', '.join(known_as)}; lengen {facts.version}.",
             "",
             f"- [published.toml](published.toml): {len(found.answers)} main statements, {measured}, "
             f"{len(found.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",

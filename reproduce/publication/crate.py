@@ -115,7 +115,7 @@ def _program(commit: str) -> Entity:
     return {
         "@id": f"swh:1:rev:{commit}",  # what names a commit wherever it is kept
         "@type": "SoftwareApplication",
-        "name": "lengen-suite",
+        "name": "lengen",
         "version": commit,
     }
 

@@ -6,37 +6,24 @@ names the machine or a place on its disk, so results of different machines can s
 
 import functools
 import hashlib
-import json
 import platform
 import shlex
 import subprocess
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from lengen import __version__
 from lengen.results.machine import machine
 from reproduce import PROGRAM
 
 PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 """Packages whose version can change a result."""
-WITHIN = ("papers", "reproduce")
-"""Packages that lie within `lengen` in a wheel."""
-SUITE = "lengen-suite"
-"""The distribution that holds this program."""
 
 
 def checkout() -> Path | None:
     """Return the repository that this program runs from, with or without git; None if it is installed without one."""
     root = Path(__file__).resolve().parents[2]
     return root if (root / "pyproject.toml").is_file() else None
-
-
-def suite_version() -> str:
-    """Return the version of this program."""
-    root = checkout()
-    if root is None:
-        return _version(SUITE)
-    return str(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 
 def provenance(arguments: Sequence[str]) -> dict[str, object]:
@@ -48,7 +35,7 @@ def provenance(arguments: Sequence[str]) -> dict[str, object]:
     """
     at, dirty = commit()
     command = shlex.join(["python", "-m", "reproduce", *arguments])
-    code = {"version": suite_version(), "sha256": code_digest()}
+    code = {"version": __version__, "sha256": code_digest()}
     return {"commit": at, "dirty": dirty, "code": code, **this_machine(), "command": command}
 
 
@@ -67,55 +54,27 @@ def this_machine() -> dict[str, object]:
 def code_digest() -> str:
     """Return a sha256 over the program's own files: machines that share it run the same code.
 
-    It is the same with any line ends, and in a wheel, which holds two of the packages within `lengen` (``setup.py``).
+    It is the same with any line ends.
     """
-    digest = hashlib.sha256()
-    for name, path in sorted(_sources().items()):
+    home, digest = Path(__file__).resolve().parents[2], hashlib.sha256()
+    paths = (path for name in PROGRAM for path in (home / name).rglob("*.*") if path.suffix in (".py", ".toml"))
+    for name, path in sorted((path.relative_to(home).as_posix(), path) for path in paths):
         content = path.read_bytes().replace(b"\r\n", b"\n")
-        for package in WITHIN:
-            content = content.replace(f"lengen.{package}".encode(), package.encode())
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     return digest.hexdigest()
-
-
-def _sources() -> dict[str, Path]:
-    """Return the program's files by their names in the repository."""
-    home = Path(__file__).resolve().parents[2]
-    wheel = home.name == "lengen" and not (home / "lengen").is_dir()
-    folders = [home] if wheel else [home / name for name in PROGRAM]
-    found = {}
-    for path in (path for folder in folders for path in folder.rglob("*.*") if path.suffix in (".py", ".toml")):
-        parts = path.relative_to(home).parts
-        found["/".join(("lengen", *parts) if wheel and parts[0] not in WITHIN else parts)] = path
-    return found
 
 
 def commit() -> tuple[str, bool]:
     """Return the commit of this code and whether the program differs from it; ``unknown`` and True if there is none.
 
-    A repository around this folder counts only if it tracks this file. Code that pip fetched from a repository is of
-    the commit that pip noted.
+    A repository around this folder counts only if it tracks this file.
     """
-    if checkout() is None:
-        fetched = _fetched()
-        return fetched or "unknown", not fetched
     try:
         _git("ls-files", "--error-unmatch", "--", str(Path(__file__).resolve()))
         changes = _git("status", "--porcelain", "--untracked-files=normal", "--", *PROGRAM)
         return _git("rev-parse", "HEAD"), bool(changes)
     except (OSError, subprocess.SubprocessError):
         return "unknown", True
-
-
-def _fetched() -> str:
-    """Return the commit that pip noted when it installed this program from a repository; "" if it did not."""
-    from importlib import metadata  # takes a thirtieth of a second
-
-    try:
-        noted = json.loads(metadata.distribution(SUITE).read_text("direct_url.json") or "{}")
-        return str(noted["vcs_info"]["commit_id"])
-    except (metadata.PackageNotFoundError, ValueError, LookupError, TypeError):
-        return ""
 
 
 def _git(*arguments: str) -> str:

@@ -21,7 +21,7 @@ import torch
 from lengen import Spec
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
-from lengen.settings.spec import change
+from lengen.settings.spec import replace
 from lengen.solve import encode
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -64,7 +64,7 @@ def small(spec: Spec) -> Spec:
     examples = min(spec.data.examples, 20_000)
     if examples and spec.train.one_length:
         examples = max(examples, batch * bucket * (1 + len(spec.data.hints)))
-    return change(spec, train={"batch": batch, "bucket": bucket}, data={"examples": examples})
+    return replace(spec, train={"batch": batch, "bucket": bucket}, data={"examples": examples})
 
 
 def captured(spec: Spec) -> str:

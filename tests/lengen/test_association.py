@@ -42,7 +42,7 @@ def test_each_task_is_trained_at_lengths_of_its_own(sized, short, long):
 
 @pytest.mark.parametrize(("sized", "short", "long"), PAIRS[:2], ids=["reverse", "sums"])
 def test_the_main_task_trains_on_what_it_trains_on_alone(sized, short, long):
-    alone, beside = lengen.TaskData(lengen.change(sized, data={"hints": ()}), 0), lengen.TaskData(sized, 0)
+    alone, beside = lengen.TaskData(lengen.replace(sized, data={"hints": ()}), 0), lengen.TaskData(sized, 0)
     assert all(torch.equal(alone.batch(n).tokens, beside.batch(2 * n).tokens) for n in range(6))
     assert torch.equal(alone.validation().tokens, beside.validation().tokens)
     problems = [data.test(8, max(sized.test.counts), 10).operands for data in (alone, beside)]
@@ -81,11 +81,11 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
         (setting(lengen.Copy(4), lengen.Copy(9)),
          r"data.hints: copy is data.task=copy itself, at lengths beyond .* change data.task$"),
         (setting(lengen.Copy(4), lengen.Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
-        (lengen.change(setting(lengen.Copy(4), lengen.Reverse(9)), model={"tied": True}),
+        (lengen.replace(setting(lengen.Copy(4), lengen.Reverse(9)), model={"tied": True}),
          r"data.hints: .*set model.tied=false"),
-        (lengen.change(setting(lengen.Copy(4), lengen.Reverse(9)), data={"examples": 500}),
+        (lengen.replace(setting(lengen.Copy(4), lengen.Reverse(9)), data={"examples": 500}),
          r"data.examples=500: with data.hints a training"),
-        (lengen.change(setting(lengen.Increment(longest=4), lengen.Successor(9)), train={"one_length": True}),
+        (lengen.replace(setting(lengen.Increment(longest=4), lengen.Successor(9)), train={"one_length": True}),
          r"train.one_length=true: .* data.hints=successor has none"),
         (setting(lengen.PairAddition(4), lengen.DigitSums(12), width=9),
          r"data.format.width=9: expected at least 13, the digits"),
@@ -96,4 +96,4 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(wrong, said):
     with pytest.raises(lengen.SettingError, match=said):
-        lengen.check(wrong)
+        lengen.validate(wrong)

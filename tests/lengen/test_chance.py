@@ -14,7 +14,7 @@ from lengen.data.task_data import TaskData
 from lengen.data.training_batches import targets
 from lengen.decoding.decoding import true_responses
 from lengen.formats.vocab import END
-from lengen.settings.spec import Spec, change, replace
+from lengen.settings.spec import Spec, replace
 from lengen.training.build import model_for
 from tests.fixtures.settings import TEST, spec
 from tests.lengen.test_execute import SPEC, run
@@ -118,7 +118,7 @@ def test_a_model_that_learned_a_part_is_not_flagged(name):
 
 def test_what_is_asked_are_the_responses_of_trained_examples_whatever_the_loss_is_of():
     """A perfect model still loses what nobody can know of a query."""
-    one, whole = SETTINGS["all tokens"][0], change(SETTINGS["all tokens"][0], train={"loss": "response"})
+    one, whole = SETTINGS["all tokens"][0], replace(SETTINGS["all tokens"][0], train={"loss": "response"})
     data, other = TaskData(one, 0), TaskData(whole, 0)
     asked = trained_examples(data)
     for few, same in zip(asked, trained_examples(other), strict=True):
@@ -139,18 +139,18 @@ def test_an_unread_end_costs_nothing_and_a_few_examples_no_guess():
 
 def test_a_run_that_did_not_train_is_flagged_and_one_that_did_is_not(tmp_path):
     """A learning rate of nothing leaves the weights as they were drawn."""
-    frozen = run(tmp_path / "frozen", change(SPEC, train={"lr": 1e-12})).info
+    frozen = run(tmp_path / "frozen", replace(SPEC, train={"lr": 1e-12})).info
     assert frozen["never_left_chance"]["loss"] > frozen["never_left_chance"]["chance"] > 0
     (note,) = frozen["notes"]
     assert note.startswith("it never left chance")
     quick = replace(TEST, lengths=(1,), counts=(1,), examples=8)
-    same = change(setting(Parity(1), steps=60, batch=32, bucket=1, lr=1e-2, warmup=0.0), model={"layers": 1})
+    same = replace(setting(Parity(1), steps=60, batch=32, bucket=1, lr=1e-2, warmup=0.0), model={"layers": 1})
     learned = run(tmp_path / "learned", msgspec.structs.replace(same, test=quick)).info
     assert "never_left_chance" not in learned and "notes" not in learned
 
 
 def test_a_model_that_was_not_trained_is_not_asked():
-    untrained = change(SPEC, train={"steps": 0})
+    untrained = replace(SPEC, train={"steps": 0})
     data = TaskData(untrained, 0)
     measured = Chance()
     measured.measure(model_for(data, 0), data, silent)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lengen import ArithmeticData, TaskData, TrainSpec, build_model, verify, write
+from lengen import ArithmeticData, TaskData, TrainSpec, build_model, generate, verify
 from lengen.callbacks import score_cell
 from lengen.data.batch import response_start
 from lengen.decoding.decoding import at_once
@@ -142,6 +142,6 @@ def test_a_prefix_read_in_passes_is_the_prefix_read_at_once(monkeypatch, at_once
     setting = spec(data_spec("addition", 2, 3, room=12), layers=2)
     data, model = TaskData(setting, 0), build_model(setting, 1).eval()
     problems = data.task.train(6, torch.Generator().manual_seed(1))
-    whole = write(model, data.writer, problems)
+    whole = generate(model, data.writer, problems)
     monkeypatch.setattr("lengen.decoding.decoding.PREFIX_AT_ONCE", at_once)
-    assert torch.equal(write(model, data.writer, problems), whole)
+    assert torch.equal(generate(model, data.writer, problems), whole)

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from lengen import Encoder, Given, TrainSpec, Window, verify, write
+from lengen import Encoder, Given, TrainSpec, Window, generate, verify
 from lengen.data.batch import Batch
 from lengen.decoding.decoding import go_on, read
 from lengen.formats.vocab import END, PAD
@@ -46,7 +46,7 @@ def test_numbers_without_padding_beside_an_encoder(name):
     data = data_spec("addition", position_ids=ids, room=12, pad=False)
     model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
     problem = replace(data.task, digits=2).train(6, torch.Generator().manual_seed(1))
-    written = write(model, data.writer, problem)
+    written = generate(model, data.writer, problem)
     assert [ended(row) for row in written.tolist()] == [
         by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)
     ]

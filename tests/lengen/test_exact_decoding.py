@@ -4,7 +4,7 @@ import pytest
 import torch
 from rapidfuzz.distance import Levenshtein
 
-from lengen import ArithmeticData, write
+from lengen import ArithmeticData, generate
 from lengen.callbacks import score_cell
 from lengen.callbacks.attention_maps import measure_attention
 from lengen.data.batch import Batch
@@ -69,7 +69,7 @@ def test_as_many_digits_are_written_as_the_true_answer_has(text, size):
         model, data = ending(task, 1.0)
         problems = data.task.parse([text])
         assert len(str(int(text) + 1)) == size
-        assert write(model, data.writer, problems).tolist() == [[END] * tokens], "ends everywhere, and goes on"
+        assert generate(model, data.writer, problems).tolist() == [[END] * tokens], "ends everywhere, and goes on"
 
 
 def test_mixed_sizes_are_each_written_to_their_own_length():
@@ -79,8 +79,8 @@ def test_mixed_sizes_are_each_written_to_their_own_length():
     width = max(part.operands.shape[2] for part in parts)
     padded = [torch.nn.functional.pad(part.operands, (0, width - part.operands.shape[2])) for part in parts]
     problems = Problems(torch.cat(padded), torch.cat([part.lengths for part in parts]))
-    written = write(model, data.writer, problems)
-    alone = [write(model, data.writer, part)[0].tolist() for part in parts]
+    written = generate(model, data.writer, problems)
+    alone = [generate(model, data.writer, part)[0].tolist() for part in parts]
     assert [len(row) for row in alone] == [4, 3, 3, 3, 2]
     assert [row[: len(own)] for row, own in zip(written.tolist(), alone, strict=True)] == alone
 

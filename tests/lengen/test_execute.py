@@ -293,7 +293,7 @@ def test_a_loss_that_is_no_number_or_exploded_stops_the_run(factor, loss, tmp_pa
     if loss != "nan":
         return
     # A long run looks at its loss every other step only, and has a checkpoint in between.
-    long = lengen.change(SPEC, train={"steps": 200, "evaluations": 40})
+    long = lengen.replace(SPEC, train={"steps": 200, "evaluations": 40})
     with pytest.raises(DivergedError, match=r"lower train\.lr") as caught:
         run(tmp_path / "long", long)
     kept = tmp_path / "long" / CHECKPOINT
@@ -305,7 +305,7 @@ def test_a_loss_that_is_no_number_or_exploded_stops_the_run(factor, loss, tmp_pa
 
 def test_a_learning_rate_beyond_all_measure_diverges_by_itself(tmp_path):
     with pytest.raises(DivergedError, match="training diverged"):
-        run(tmp_path, lengen.change(SPEC, train={"lr": 1e9, "warmup": 0.0}))
+        run(tmp_path, lengen.replace(SPEC, train={"lr": 1e9, "warmup": 0.0}))
 
 
 def test_weights_load_into_the_same_function(finished):
@@ -332,7 +332,7 @@ def test_a_curve_has_one_axis_and_no_attention_where_none_is_asked(tmp_path):
 
 def test_text_that_has_no_ids_of_its_own_is_scored_teacher_forced_only(tmp_path):
     unpadded = lengen.Linear(scratchpad=True)
-    unpadded = lengen.change(SPEC, data={"format": unpadded}, test={"attention": ()}, train={"steps": 1})
+    unpadded = lengen.replace(SPEC, data={"format": unpadded}, test={"attention": ()}, train={"steps": 1})
     modes = {mode for scores in run(tmp_path, unpadded).grid.scores.values() for mode in scores}
     assert modes == {"teacher_forced"}
 
@@ -344,10 +344,10 @@ UNSET = lengen.EncoderDecoder(attention_bias=lengen.Given())
 @pytest.mark.parametrize(
     ("refused", "says"),
     [
-        (lengen.change(SPEC, data={"position_ids": lengen.Coupled((3, 9)), "format": PLAIN}), "position ids"),
-        (lengen.change(SPEC, test={"probes": (("1", "x"),)}), "'x'"),
-        (lengen.change(SPEC, test={"attention": ((9, 2),)}), "position ids"),
-        (lengen.change(SPEC, test={"lengths": (1, 9)}), "up to 11 in level 1, and the model has 8"),
+        (lengen.replace(SPEC, data={"position_ids": lengen.Coupled((3, 9)), "format": PLAIN}), "position ids"),
+        (lengen.replace(SPEC, test={"probes": (("1", "x"),)}), "'x'"),
+        (lengen.replace(SPEC, test={"attention": ((9, 2),)}), "position ids"),
+        (lengen.replace(SPEC, test={"lengths": (1, 9)}), "up to 11 in level 1, and the model has 8"),
         (spec(fixed_data("successor", 3), encoding="sinusoidal", architecture=UNSET), "attention_bias=given: nothing"),
     ],
     ids=["room for a carry", "no problem", "attention alone", "the largest id", "a bias that nothing sets"],

@@ -9,9 +9,9 @@ from lengen.callbacks import METRICS, read_metrics
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import verify, write
+from lengen.decoding.decoding import generate, verify
 from lengen.digits.problems import OperandError
-from lengen.settings.spec import change, replace
+from lengen.settings.spec import replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
@@ -59,12 +59,12 @@ def test_deciding_and_writing_use_the_first_head():
     model, data = random_model(HINTED)
     problems = data.test(5, 1, 10)
     batch = data.writer.write(problems)
-    verified, written = verify(model, batch), write(model, data.writer, problems)
+    verified, written = verify(model, batch), generate(model, data.writer, problems)
     logits = [model.predict(batch._replace(output=head)) for head in range(3)]
     for head in (1, 2):
         torch.nn.init.normal_(model.others[head - 1].weight)
         assert not torch.allclose(logits[0], logits[head], atol=0.1)
-    assert torch.equal(written, write(model, data.writer, problems))
+    assert torch.equal(written, generate(model, data.writer, problems))
     assert torch.equal(verified.predicted, verify(model, batch).predicted)
     assert batch.output == 0 and data.validation().output == 0
     torch.nn.init.normal_(model.head.weight)
@@ -74,7 +74,7 @@ def test_deciding_and_writing_use_the_first_head():
 @pytest.mark.parametrize("init", ["t5", "normal", "xavier"])
 def test_heads_have_a_bias_where_asked_for_and_start_alike(init):
     bare = sized(sequences(alphabet=100, hints=HINTS), init=init, width=64)
-    model, biased = build_model(bare, 0), build_model(change(bare, model={"output_bias": True}), 0)
+    model, biased = build_model(bare, 0), build_model(replace(bare, model={"output_bias": True}), 0)
     assert [head.bias for head in (model.head, *model.others)] == [None] * 3
     heads = [biased.head, *biased.others]
     assert all(head.bias.shape == (103,) and not head.bias.any() for head in heads)
@@ -131,7 +131,7 @@ def test_long_runs_record_every_task_too(tmp_path):
     """Losses are read every third step; as many in a row as there are tasks."""
     train = {"steps": 300, "evaluations": 1, "batch": 1}
     outcome = run(
-        tmp_path, change(RUN, train=train, data={"examples": 0, "hints": (part("count", 4),)}, model={"layers": 1})
+        tmp_path, replace(RUN, train=train, data={"examples": 0, "hints": (part("count", 4),)}, model={"layers": 1})
     )
     rows = read_metrics(tmp_path / METRICS)
     for head, name in enumerate(("train_loss", "train_loss.count")):
@@ -141,7 +141,7 @@ def test_long_runs_record_every_task_too(tmp_path):
 
 
 def test_a_run_without_hints_has_one_loss_and_no_main_steps(tmp_path):
-    outcome = run(tmp_path, change(RUN, data={"hints": ()}))
+    outcome = run(tmp_path, replace(RUN, data={"hints": ()}))
     assert set(outcome.info["scalars"]) == {"val_exact_match", "steps"}
     assert {name for _, name, _ in read_metrics(tmp_path / METRICS)} == {"train_loss", "val_exact_match"}
 
@@ -173,7 +173,7 @@ def test_weights_of_all_heads_load_again(finished):
 def test_cells_that_an_alphabet_is_too_small_for_are_refused_before_training(tmp_path, monkeypatch):
     """Few repeats need more numbers than many do."""
     monkeypatch.setattr("lengen.training.run.build_trainer", None)
-    small = change(RUN, test={"lengths": (4, 20), "counts": (1, 2, 5)})
+    small = replace(RUN, test={"lengths": (4, 20), "counts": (1, 2, 5)})
     with pytest.raises(OperandError, match=r"rep\(20, 2\) needs 10 different numbers and the alphabet has 9"):
         run(tmp_path, small)
 

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import torch
 from safetensors.torch import save_model
 
 import lengen
-from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, change, verify
+from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, replace, verify
 from lengen import loading as library
 from lengen.digits.problems import OperandError, operand_texts
 
@@ -107,17 +106,11 @@ def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
         lengen.load("coupling/fig1/coupling-scratchpad", "x.safetensors")
     with pytest.raises(library.LoadError, match="needs its weights"):
         lengen.load(SPEC)
-    monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints())
-    with pytest.raises(library.LoadError, match="install the project with"):
-        lengen.load("coupling/fig1/coupling-scratchpad")
 
 
 @pytest.fixture
 def installed(monkeypatch):
-    """As if the project were installed: what it declares finds runs by name."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][library.GROUP]
-    points = EntryPoints(EntryPoint(key, value, library.GROUP) for key, value in declared.items())
-    monkeypatch.setattr(library, "entry_points", lambda group: points.select(group=group))
+    """A clone, which finds runs by name."""
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
 
 
@@ -135,14 +128,14 @@ def nobody(name: str) -> library.Found:
 def somebody(name: str) -> library.Found:
     if name != "theirs/run":
         raise library.LoadError(f"'{name}' is none of theirs")
-    return library.Found(change(SPEC, test={"lengths": (1,)}), None, name)
+    return library.Found(replace(SPEC, test={"lengths": (1,)}), None, name)
 
 
 def test_every_package_that_finds_runs_is_asked(monkeypatch):
     points = [EntryPoint(name, f"{__name__}:{name}", library.GROUP) for name in ("nobody", "somebody")]
     monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints(points).select(group=group))
     assert repr(lengen.load("theirs/run")) == "<theirs/run>"
-    with pytest.raises(ValueError, match="'none' is none of ours"):
+    with pytest.raises(ValueError, match="'none' is no folder of a run, and names none: "):
         lengen.load("none")
 
 

@@ -12,7 +12,7 @@ import lengen
 from lengen import SettingError
 from lengen.benchmark import TaskError
 from lengen.benchmark.frozen import frozen
-from lengen.settings.spec import change
+from lengen.settings.spec import replace
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
@@ -86,7 +86,7 @@ def test_hints_are_named_or_given():
 def test_a_class_in_place_of_a_part_is_refused_by_hand_too():
     spec = lengen.setting("addition", digits=2)
     with pytest.raises(SettingError, match=r"model\.encoding=Learned: this is a class"):
-        lengen.TaskData(change(spec, model={"encoding": lengen.Learned}), 0)
+        lengen.TaskData(replace(spec, model={"encoding": lengen.Learned}), 0)
 
 
 class Steps(Callback):
@@ -126,8 +126,8 @@ def test_problems_of_a_task_an_experiment_and_a_setting():
     [
         lambda: lengen.train(callbacks=5, **SMALL),
         lambda: lengen.train(callbacks=[5], **SMALL),
-        lambda: lengen.letters(torch.nn.Linear(2, 2), 5),
-        lambda: lengen.letters(torch.nn.Linear(2, 2), "01$", longest=-1),
+        lambda: lengen.character_model(torch.nn.Linear(2, 2), 5),
+        lambda: lengen.character_model(torch.nn.Linear(2, 2), "01$", longest=-1),
         lambda: lengen.ArithmeticData(lengen.setting(), train_file=5),
         lambda: lengen.AccuracyGrid((1,), (2,), examples=5, folder=__file__),
     ],

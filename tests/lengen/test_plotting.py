@@ -13,7 +13,7 @@ from lengen.plotting.caption import beyond
 from lengen.plotting.measured import medians
 from lengen.plotting.tables import per_cent
 from lengen.results.records import AttentionMap, Counts, Grid, Run
-from lengen.settings.spec import change, from_dict
+from lengen.settings.spec import from_dict, replace
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import data_spec, spec
 
@@ -322,7 +322,7 @@ def test_the_setting_of_a_run_is_built_once_without_sections_that_only_its_paper
 
 def test_runs_with_and_without_a_scratchpad_are_told_apart():
     for format, pad in ((Linear(), False), (Linear(scratchpad=True), True), (DigitSteps(), True)):
-        made = change(from_dict(PAIRS), data={"format": format}).to_dict()
+        made = replace(from_dict(PAIRS), data={"format": format}).to_dict()
         assert run(made=made).spec.data.format.scratchpad is pad
 
 

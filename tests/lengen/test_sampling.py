@@ -11,14 +11,14 @@ from lengen.callbacks import response_losses, score_cell
 from lengen.callbacks.accuracy_grid import PARTIAL, sealed
 from lengen.callbacks.scoring import score_sampled
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding.decoding import most_likely, sampled, verify, write
+from lengen.decoding.decoding import generate, most_likely, sampled, verify
 from lengen.digits.problems import Problems
 from lengen.digits.randomness import generator
 from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.records import Grid
-from lengen.settings.spec import check, replace
+from lengen.settings.spec import replace, validate
 from lengen.training.run import execute
 from tests.fixtures.models import encoder_decoder, random_model, trained
 from tests.fixtures.runs import counted
@@ -48,7 +48,7 @@ def test_sampling_writes_a_response_as_often_as_its_loss_says(architecture):
     for row in (0, 37, 58, 99):
         problems = repeated(data, row, n)
         (chance, *_) = chances(model, data, problems.select(torch.tensor([0])))
-        written = write(model, data.writer, problems, choose=sampled(generator("s", row)))
+        written = generate(model, data.writer, problems, choose=sampled(generator("s", row)))
         reference = verify(model, data.writer.write(problems)).reference
         width = reference.shape[1]
         hits = int(((written[:, :width] == reference).all(dim=1) & (written[:, width:] == PAD).all(dim=1)).sum())
@@ -64,7 +64,7 @@ def test_the_first_token_is_drawn_from_the_whole_softmax():
     start = int(batch.loss.int().argmax())
     with torch.no_grad():
         expected = model(batch.tokens, batch.ids)[0, start - 1].softmax(dim=0).tolist()
-    found = collections.Counter(write(model, data.writer, problems, choose=sampled(generator("f")))[:, 0].tolist())
+    found = collections.Counter(generate(model, data.writer, problems, choose=sampled(generator("f")))[:, 0].tolist())
     for token, chance in enumerate(expected):
         assert abs(found[token] - n * chance) < 4.5 * math.sqrt(n * chance * (1 - chance)) + 2, token
 
@@ -72,7 +72,7 @@ def test_the_first_token_is_drawn_from_the_whole_softmax():
 def test_equal_generators_give_equal_text():
     model, data = half_trained("decoder")
     problems = data.test(1, 2, 50)
-    one, two, other = (write(model, data.writer, problems, choose=sampled(generator("e", k))) for k in (0, 0, 1))
+    one, two, other = (generate(model, data.writer, problems, choose=sampled(generator("e", k))) for k in (0, 0, 1))
     assert torch.equal(one, two) and not torch.equal(one, other)
 
 
@@ -81,9 +81,9 @@ def test_choosing_the_most_likely_is_what_writing_does(architecture):
     model, data = half_trained(architecture)
     problems = data.test(1, 2, 60)
     verified = verify(model, data.writer.write(problems))
-    greedy = write(model, data.writer, problems)
+    greedy = generate(model, data.writer, problems)
     assert 0 < verified.correct.float().mean() < 1
-    assert torch.equal(greedy, write(model, data.writer, problems, choose=most_likely))
+    assert torch.equal(greedy, generate(model, data.writer, problems, choose=most_likely))
     width = min(greedy.shape[1], verified.reference.shape[1])
     same = (greedy[:, :width] == verified.reference[:, :width]).all(dim=1) & (greedy[:, width:] == PAD).all(dim=1)
     assert torch.equal(same, verified.correct)
@@ -113,7 +113,7 @@ def test_a_rule_is_told_the_example_and_the_slot_of_every_token_it_chooses(archi
         asked.extend(zip(rows.tolist(), slots.tolist(), strict=True))
         return texts[rows, slots]
 
-    written = write(model, data.writer, problems, choose=choose)
+    written = generate(model, data.writer, problems, choose=choose)
     assert sorted(asked) == [(row, slot) for row, end in enumerate(ends) for slot in range(min(end, 3) + 1)]
     for row, end in enumerate(ends):
         assert written[row].tolist() == texts[row, : end + 1].tolist() + [PAD] * max(0, 3 - end)
@@ -126,7 +126,7 @@ def test_sampled_scores_count_what_was_sampled():
     model, data = half_trained("decoder")
     problems = data.test(1, 2, 100)
     found = score_sampled(model, data.writer, problems, generator("c"))
-    written = write(model, data.writer, problems, choose=sampled(generator("c")))
+    written = generate(model, data.writer, problems, choose=sampled(generator("c")))
     reference = verify(model, data.writer.write(problems)).reference
     texts = [[data.vocab.decode(row) for row in side] for side in (written, reference)]
     assert found["n"] == 100 and found["correct"] == sum(a == b for a, b in zip(*texts, strict=True))
@@ -177,15 +177,15 @@ def test_models_that_write_all_at_once_are_not_sampled(options):
     """`write` reads their whole text off one pass: what a rule would choose changes nothing."""
     wrong = encoder_decoder(fixed_data("addition"), test=replace(TEST, sampled=5), encoding="sinusoidal", **options)
     with pytest.raises(SettingError, match=r"test\.sampled=5: ") as caught:
-        check(wrong)
+        validate(wrong)
     assert "\n" not in str(caught.value)
-    check(replace(wrong, test=TEST))
+    validate(replace(wrong, test=TEST))
 
 
 def test_an_encoder_trains_on_its_response_only():
     """What it is trained on is what is hidden from it: of all tokens nothing would be left to read."""
     train = replace(TRAIN, loss="all")
     with pytest.raises(SettingError, match=r"train\.loss=all: "):
-        check(encoder_decoder(two_operands(1), train, architecture=Encoder(), encoding="sinusoidal"))
-    check(encoder_decoder(two_operands(1), train, encoding="sinusoidal"))
-    check(spec(two_operands(1), train, encoding="sinusoidal"))
+        validate(encoder_decoder(two_operands(1), train, architecture=Encoder(), encoding="sinusoidal"))
+    validate(encoder_decoder(two_operands(1), train, encoding="sinusoidal"))
+    validate(spec(two_operands(1), train, encoding="sinusoidal"))

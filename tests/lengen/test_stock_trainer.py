@@ -14,15 +14,13 @@ from lengen import (
     AttentionMaps,
     EditDistanceCurve,
     LearningCurves,
-    MetricsLogger,
     Probes,
     SequenceModule,
     execute,
-    extra_loggers,
-    write,
+    generate,
 )
-from lengen.callbacks import METRICS, TrainingLoss, read_metrics
-from lengen.settings.spec import change, replace
+from lengen.callbacks import METRICS, MetricsLogger, TrainingLoss, extra_loggers, read_metrics
+from lengen.settings.spec import replace
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
 
@@ -94,7 +92,7 @@ def test_twelve_lines_train_validate_test_predict_and_resume(finished, tmp_path)
     assert [value for cell in tested for value in cell.values()] == pytest.approx(shares)
     assert len(tested) == len(data.cells) == 4
     for row, (text,) in zip([["5", "4"], ["9", "9", "1"]], answers, strict=True):
-        assert text == data.vocab.decode(write(module.model, data.writer, data.task.parse(row))[0])
+        assert text == data.vocab.decode(generate(module.model, data.writer, data.task.parse(row))[0])
     trained = [row for row in read_metrics(tmp_path / METRICS) if row[0] <= 8 and not row[1].startswith("test")]
     once = list(dict.fromkeys(trained))  # validated once more
     assert once == read_metrics(folder / METRICS), "the rows of the run, by Lightning's own means"
@@ -237,7 +235,7 @@ def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
 
 
 def test_hints_log_a_loss_each(tmp_path):
-    logger, small = Remembers(), change(HINTED, train={"steps": SPEC.train.steps, "evaluations": 1})
+    logger, small = Remembers(), replace(HINTED, train={"steps": SPEC.train.steps, "evaluations": 1})
     trainer = stock(tmp_path, logger=logger, log_every_n_steps=1)
     trainer.fit(SequenceModule(small), ArithmeticData(small))
     names = {name for _, metrics in logger.rows for name in metrics}

@@ -12,7 +12,7 @@ from lengen import Architecture, NoPositionIds, SettingError
 from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, StopWhenGood, read_metrics
 from lengen.data.datamodule import ArithmeticData
 from lengen.part import kinds
-from lengen.settings.spec import TestSpec, change, replace
+from lengen.settings.spec import TestSpec, replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
@@ -58,7 +58,7 @@ def test_what_is_dropped_depends_on_the_seed_and_the_step(tmp_path):
     batch = data.batch(0)
 
     def loss(seed, step, dropout=0.3):
-        sized = change(SPEC, model={"dropout": dropout})
+        sized = replace(SPEC, model={"dropout": dropout})
         module = SequenceModule(sized, build_model(sized, 0), seed)
         module._fabric = None
         with pytest.MonkeyPatch.context() as patch:
@@ -73,7 +73,7 @@ def test_what_is_dropped_depends_on_the_seed_and_the_step(tmp_path):
 def test_nothing_is_dropped_when_a_model_is_asked(finished, monkeypatch):
     """In validation, in measuring, and once loaded."""
     folder, _ = finished
-    model, without = load(SPEC, folder / WEIGHTS), load(change(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
+    model, without = load(SPEC, folder / WEIGHTS), load(replace(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
     batch = ArithmeticData(SPEC, 0).validation()
     assert torch.equal(model.predict(batch), without.predict(batch))
     assert torch.equal(model.predict(batch), model.predict(batch))
@@ -83,12 +83,12 @@ def test_nothing_is_dropped_when_a_model_is_asked(finished, monkeypatch):
     monkeypatch.setattr(SequenceModule, "validation_step", lambda self, batch, index: asked.append(self.model.training))
     monkeypatch.setattr(StopWhenGood, "on_validation_end", lambda *_: None)
     (folder / "asked").mkdir()
-    execute(change(SPEC, train={"steps": 2, "evaluations": 2}), 0, folder / "asked", lambda _: None)
+    execute(replace(SPEC, train={"steps": 2, "evaluations": 2}), 0, folder / "asked", lambda _: None)
     assert asked == [False, False]
 
 
 def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
-    model = build_model(change(SPEC, model={"layers": 1}), 0).train()
+    model = build_model(replace(SPEC, model={"layers": 1}), 0).train()
     batch = ArithmeticData(SPEC, 0).validation()
     block, reader = model.blocks[0], model.encoder[0]
     places = [
@@ -178,7 +178,7 @@ def test_a_run_that_stopped_does_not_go_on_when_it_is_typed_again(stopped, monke
 
 @pytest.mark.parametrize(("stop_at", "patience"), [(0.7, 3), (0.0, 1), (0.5, 5)])
 def test_a_run_that_is_never_good_enough_or_need_not_be_trains_to_its_end(stop_at, patience, told, tmp_path):
-    sized = change(STOPPING, train={"steps": 16, "evaluations": 8, "stop_at": stop_at, "patience": patience})
+    sized = replace(STOPPING, train={"steps": 16, "evaluations": 8, "stop_at": stop_at, "patience": patience})
     assert run(tmp_path, sized).info["scalars"]["steps"] == 16
 
 
@@ -245,7 +245,7 @@ def test_probes_leave_the_attention_of_the_last_layer(finished):
 @pytest.mark.parametrize("architecture", ["decoder", "encoder"])
 def test_probes_of_one_text(architecture, tmp_path):
     """Without a source there is one map; of an encoder-only model, row t is of token t itself."""
-    sized = change(SPEC, model={"architecture": kinds(Architecture)[architecture]()}, train={"steps": 1})
+    sized = replace(SPEC, model={"architecture": kinds(Architecture)[architecture]()}, train={"steps": 1})
     arrays = run(tmp_path, sized).arrays
     assert set(arrays) == {f"probe{i}.{name}" for i in (0, 1) for name in ("self", "target")}
     size = 9 if architecture == "encoder" else 8

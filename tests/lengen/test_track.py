@@ -16,7 +16,7 @@ from lengen.data.training_batches import targets
 from lengen.decoding.decoding import verify
 from lengen.formats.vocab import PAD
 from lengen.part import SettingError
-from lengen.settings.spec import Spec, TrainSpec, change, check, replace
+from lengen.settings.spec import Spec, TrainSpec, replace, validate
 from lengen.solve import encode
 from lengen.training.build import build_model, load
 from lengen.training.module import response_loss
@@ -155,7 +155,7 @@ def test_every_evaluation_has_a_row_of_each_name_and_the_last_is_that_of_the_wei
 
 def test_tracking_changes_nothing_of_the_training(finished, tmp_path):
     folder, rows = finished
-    alone = run(tmp_path, change(TRACKED, test={"track": 0}))
+    alone = run(tmp_path, replace(TRACKED, test={"track": 0}))
     assert alone == {name: rows[name] for name in ("train_loss", "val_exact_match")}
     assert (tmp_path / WEIGHTS).read_bytes() == (folder / WEIGHTS).read_bytes()
 
@@ -198,9 +198,9 @@ def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, for
 def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():
     bias = lengen.EncoderDecoder(attention_bias=lengen.Window(width=1), causal=False)
     seeing = encoder_decoder(fixed_data("addition"), test=replace(TEST, lengths=(2,)), architecture=bias)
-    check(seeing)
+    validate(seeing)
     with pytest.raises(SettingError, match=r"test\.track=5: losses are of tokens given those before them") as caught:
-        check(change(seeing, test={"track": 5}))
+        validate(replace(seeing, test={"track": 5}))
     assert "\n" not in str(caught.value)
 
 
@@ -212,7 +212,7 @@ def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name
     data = two_operands(1, 2, 4, spaces=lengen.RandomSpaces(0.5), **FORMATS[name])
     train = TrainSpec(steps=9, batch=16, bucket=2, lr=1e-3)
     response = ArithmeticData(encoder_decoder(data, train, architecture="decoder"), 0)
-    whole = ArithmeticData(change(response.spec, train={"loss": "all"}), 0)
+    whole = ArithmeticData(replace(response.spec, train={"loss": "all"}), 0)
     for step in range(4):
         one, all_ = response.batch(step), whole.batch(step)
         assert torch.equal(one.tokens, all_.tokens) and torch.equal(one.ids, all_.ids)
@@ -230,10 +230,10 @@ def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name
 def test_encoding_shows_what_is_trained_on():
     plain = encoder_decoder(two_operands(3), architecture="decoder")
     for loss, expected in (("response", [0] * 9 + [1] * 4), ("all", [0] + [1] * 12)):
-        shown = encode(change(plain, train={"loss": loss}), ["123", "456"])
+        shown = encode(replace(plain, train={"loss": loss}), ["123", "456"])
         assert "".join(shown["tokens"]) == "$123+456=579$" and shown["loss"] == expected
     split = encode(
-        change(plain, model={"architecture": lengen.EncoderDecoder()}, train={"loss": "all"}), ["123", "456"]
+        replace(plain, model={"architecture": lengen.EncoderDecoder()}, train={"loss": "all"}), ["123", "456"]
     )
     assert split["source"]["loss"] == [0] * 9 and split["target"]["loss"] == [0, 1, 1, 1, 1]
     assert ("".join(split["source"]["tokens"]), "".join(split["target"]["tokens"])) == ("$123+456=", "$579$")

@@ -96,7 +96,7 @@ def test_attention_is_shown_of_a_model_there(monkeypatch):
     assert (model.attention([1, 2])["self"] == expected).all()
 
 
-ON_THE_CPU = {"tasks", "position_ids", "data", "plotting", "inspection"}
+ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
 """Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
 CHECKED = {
     "attention_lines.py", "mean_attention.py", "across_tasks.py", "library.py", "chance.py", "sections.py",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lengen import TaskData, build_model, write
+from lengen import TaskData, build_model, generate
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import FIRST
 from lengen.models import Decoder
@@ -28,7 +28,7 @@ class Sorter(NamedTuple):
 
     def answers(self, lists: Lists) -> Lists:
         """What the model writes, free-running, for sequences of any lengths."""
-        written = write(self.model, self.data.writer, problems(lists))
+        written = generate(self.model, self.data.writer, problems(lists))
         return [(row[: len(one)] - FIRST + 1).tolist() for row, one in zip(written, lists, strict=True)]
 
     def sorts(self, lists: Lists) -> list[bool]:

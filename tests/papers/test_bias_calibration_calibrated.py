@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen import ArithmeticData, SequenceModule, build_model, change, from_dict
+from lengen import ArithmeticData, SequenceModule, build_model, from_dict, replace
 from lengen.callbacks import CHECKPOINT, METRICS, score_cell
 from lengen.decoding.mean_attention import longest_problems
 from lengen.digits.randomness import generator
@@ -17,7 +17,6 @@ from lengen.encodings.relative_keys import RelativeKeys
 from lengen.models.blocks import Context
 from lengen.settings.attention_biases import Given, Window
 from lengen.settings.changes import overlay
-from lengen.settings.spec import replace
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import RunningXor
 from lengen.training import calibration
@@ -189,7 +188,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
 def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypatch):
     monkeypatch.setattr("lengen.digits.problems.AT_ONCE", 3)
     first = SPEC.first()
-    model, data = build_model(change(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
+    model, data = build_model(replace(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
     chosen = replace(SPEC.calibration, attention=kind, examples=8)
     found = average_attention(model, data, chosen, 0)
     problems = longest_problems(data, 8, 0)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lengen import SettingError, check, from_dict
+from lengen import SettingError, from_dict, validate
 from lengen.tasks.arithmetic import PairAddition
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated
@@ -52,5 +52,5 @@ def test_values_that_mean_nothing_are_refused_in_one_sentence_before_anything_ru
 
 
 def test_the_first_model_is_judged_by_validation_and_tested_on_one_problem():
-    check(SPEC.override("test.lengths=4").first())
+    validate(SPEC.override("test.lengths=4").first())
     assert SPEC.first().test.lengths == (SPEC.data.task.longest,) and SPEC.first().test.examples == 1

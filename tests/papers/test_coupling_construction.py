@@ -8,7 +8,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lengen import SettingError, TaskData, build_model, verify, write
+from lengen import SettingError, TaskData, build_model, generate, verify
 from lengen import solve as show
 from lengen.data.reading import final_answer
 from lengen.digits.problems import Problems
@@ -34,7 +34,7 @@ def expected(*operands: int) -> str:
 
 
 def solved(sizes: Sizes, *operands: int, **model) -> str:
-    return text(write(constructed(sizes, **model), writer(sizes), problem(*operands))[0])
+    return text(generate(constructed(sizes, **model), writer(sizes), problem(*operands))[0])
 
 
 # ------------------------------------------------------------------ exactness
@@ -109,7 +109,7 @@ def test_free_running_at_20_operands_of_20_digits(dtype):
     sizes = Sizes(operands=20, digits=20)
     model, writes = constructed(sizes, dtype=dtype), writer(sizes)
     problems = ADDITION.test(2, 20, 20, torch.Generator().manual_seed(3))
-    assert torch.equal(write(model, writes, problems), verify(model, writes.write(problems)).reference)
+    assert torch.equal(generate(model, writes, problems), verify(model, writes.write(problems)).reference)
 
 
 # ------------------------------------------------------------------ sharpness and tolerance
@@ -226,7 +226,7 @@ def test_a_start_token_without_the_root_takes_all_attention():
     with torch.no_grad():
         for head, bits in enumerate((size - 1, size - 1, sizes.bits[0], size - 1)):
             model.blocks[0].attention.key.weight[head * size + bits] *= bits
-    written = text(write(model, writer(sizes), problem(57, 48, 96))[0])
+    written = text(generate(model, writer(sizes), problem(57, 48, 96))[0])
     assert written != expected(57, 48, 96)
     assert not set(written) & set("123456789"), "nothing is read, nothing is added"
 
@@ -240,7 +240,7 @@ def test_one_operand_has_exactly_one_half_where_no_arrow_is_due():
     with torch.no_grad():
         before = model.residuals(batch)[0][0][0, 3:-1, sizes.subspaces()["PRE_ARROW"]].flatten()
     torch.testing.assert_close(before, torch.tensor([1 / 2, 1 / 2, 1, 1 / 3, 1 / 3, 1]), atol=1e-4, rtol=0)
-    assert text(write(model, writer(sizes), one)[0]) == "00>75$"
+    assert text(generate(model, writer(sizes), one)[0]) == "00>75$"
 
 
 def test_the_printed_length_is_a_digit_too_long_for_powers_of_ten():
@@ -253,7 +253,7 @@ def test_the_printed_length_is_a_digit_too_long_for_powers_of_ten():
     model = constructed(ten)
     problems = ADDITION.test(10, 2, 10, torch.Generator().manual_seed(0))
     assert longer.write(problems).tokens.shape[1] == 21 * 5 + 1
-    assert torch.equal(write(model, longer, problems), verify(model, longer.write(problems)).reference)
+    assert torch.equal(generate(model, longer, problems), verify(model, longer.write(problems)).reference)
 
 
 # ------------------------------------------------------------------ the model and its guards

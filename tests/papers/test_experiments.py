@@ -4,7 +4,7 @@ import pytest
 import torch
 from matplotlib.figure import Figure as Drawing
 
-from lengen import Decoder, Encoder, EncoderDecoder, SequenceModule, TaskData, build_model, check, models
+from lengen import Decoder, Encoder, EncoderDecoder, SequenceModule, TaskData, build_model, models, validate
 from lengen.paper.experiment import PROFILES
 from reproduce.runs.catalogue import CATALOGUE
 
@@ -55,7 +55,7 @@ def test_deviations_are_numbered_in_order(paper):
 def test_every_setting_makes_sense_and_its_largest_problems_have_position_ids(spec):
     spec.check()
     for part in spec.trainings():
-        check(part)
+        validate(part)
         data = TaskData(part, 0)
         batch = data.writer.write(data.test(max(part.test.lengths), max(part.test.counts), 2))
         assert batch.tokens.shape[1] >= getattr(part.data.format, "width", 0)

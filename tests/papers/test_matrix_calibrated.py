@@ -4,7 +4,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen import SettingError, TaskData, build_model, check
+from lengen import SettingError, TaskData, build_model, validate
 from lengen.decoding.mean_attention import longest_problems, mean_attention, of_response
 from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import overlay
@@ -110,5 +110,5 @@ def test_both_trainings_are_estimated_and_have_one_rate():
 
 def test_a_bias_that_is_not_of_lines_is_refused():
     with pytest.raises(SettingError, match="attention_bias: a calibrated bias is made of lines"):
-        check(overlay(SPEC, {"model.architecture.attention_bias": None}))
+        validate(overlay(SPEC, {"model.architecture.attention_bias": None}))
     assert isinstance(SPEC.model.attention_bias, Lines)

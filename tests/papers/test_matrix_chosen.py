@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lengen import SettingError, check
+from lengen import SettingError, validate
 from lengen.metrics.measures import exact_at_longest
 from lengen.results.progress import Progress
 from lengen.settings.changes import overlay
@@ -164,4 +164,4 @@ def test_where_nothing_is_trained_longer_two_rates_are_estimated():
 
 def test_a_rate_that_is_no_choice_is_refused():
     with pytest.raises(SettingError, match=r"train.lr=0.5: expected one of choice.rates"):
-        check(overlay(SPEC, {"train.lr": 0.5}))
+        validate(overlay(SPEC, {"train.lr": 0.5}))

@@ -12,12 +12,12 @@ from lengen import SUBTASKS, DataSpec, Decoder, Linear, RandomSpaces, Sinusoidal
 from lengen.callbacks import METRICS, read_metrics
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
-from lengen.decoding.decoding import verify, write
+from lengen.decoding.decoding import generate, verify
 from lengen.formats.vocab import END, PAD
 from lengen.paper.experiment import PROFILES
 from lengen.part import SettingError
 from lengen.settings.changes import overlay
-from lengen.settings.spec import Spec, TrainSpec, check, from_dict
+from lengen.settings.spec import Spec, TrainSpec, from_dict, validate
 from lengen.training.build import load
 from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
@@ -149,7 +149,7 @@ def test_parts_are_scored_as_the_model_writes_them(runs):
     spec, (folder, outcome, _) = SPECS["scratchpad"], runs("scratchpad")
     model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
     problems = data.test(2, 2, spec.measure.examples)
-    texts = [data.vocab.decode(row) for row in write(model, data.writer, problems)]
+    texts = [data.vocab.decode(row) for row in generate(model, data.writer, problems)]
     true = [data.vocab.decode(row) for row in verify(model, data.writer.write(problems)).reference]
     assert all(text.endswith("$") and text.count("|") == 1 for text in true)
     for name, array in score_parts(texts, true).items():
@@ -193,7 +193,7 @@ def test_omitted_digits_are_those_of_the_text_that_the_model_writes(runs):
     problems = data.test(2, 2, spec.measure.examples)
     reference = verify(model, data.writer.write(problems)).reference
     true = [data.vocab.decode(row) for row in reference]
-    written = [data.vocab.decode(row) for row in write(model, data.writer, problems)]
+    written = [data.vocab.decode(row) for row in generate(model, data.writer, problems)]
     expected = [
         any("".join(kept) == own for size in range(len(answer)) for kept in itertools.combinations(answer, size))
         for own, answer in zip(written, true, strict=True)
@@ -277,7 +277,7 @@ def texts(problems) -> list[list[str]]:
 def test_a_text_that_ends_at_its_last_place_ends_no_early():
     model, data = half_trained()
     problems = data.test(1, 2, 100)
-    written, reference = write(model, data.writer, problems), verify(model, data.writer.write(problems)).reference
+    written, reference = generate(model, data.writer, problems), verify(model, data.writer.write(problems)).reference
     decode = data.vocab.decode
     pairs = [(decode(a), decode(b)) for a, b in zip(written, reference, strict=True)]
     early = uncertainty(model, data.writer, problems, suppress_end=False).early.tolist()
@@ -312,7 +312,7 @@ def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
 )
 def test_measurements_that_cannot_be_made_are_refused_before_training(fields, message, tmp_path):
     wrong = overlay(SPECS["spaces"], {"measure": fields})
-    for call in (lambda: check(wrong), lambda: run_setting(wrong, 0, tmp_path, lambda progress: None)):
+    for call in (lambda: validate(wrong), lambda: run_setting(wrong, 0, tmp_path, lambda progress: None)):
         with pytest.raises(SettingError) as caught:
             call()
         assert str(caught.value) == message

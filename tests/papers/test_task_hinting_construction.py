@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from lengen import build_model, verify, write
+from lengen import build_model, generate, verify
 from lengen.formats.vocab import FIRST
 from lengen.models import Decoder
 from papers.task_hinting import theorem
@@ -214,7 +214,7 @@ def test_it_is_a_plain_decoder():
     assert type(sorter.model) is Decoder
     assert sorter.model.embedding.weight.shape == (10, 48), "7 symbols, delimiter, $ and PAD; 6 (q + 1) coordinates"
     assert {len(block.feed_forward.enter.bias) for block in sorter.model.blocks} == {7}
-    written = write(sorter.model, sorter.data.writer, problems([[3, 1, 2]]))
+    written = generate(sorter.model, sorter.data.writer, problems([[3, 1, 2]]))
     assert sorter.data.vocab.decode(written[0]) == "123"
 
 

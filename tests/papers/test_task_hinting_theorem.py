@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from lengen import SettingError, check, from_dict
+from lengen import SettingError, from_dict, validate
 from lengen.solve import solve
 from lengen.training.procedure import run_setting
 from papers.task_hinting.spec import ProbeSpec
@@ -62,7 +62,7 @@ def test_sizes_beyond_a_precision_are_refused(alphabet, longest, precision):
     with pytest.raises(
         SettingError, match=r"lower data\.task\.(alphabet|longest) or set train\.precision=64-true"
     ) as caught:
-        check(theorem(alphabet, longest, precision=precision))
+        validate(theorem(alphabet, longest, precision=precision))
     assert "\n" not in str(caught.value)
 
 
@@ -97,7 +97,7 @@ def test_it_reads_back_from_json():
 
 def test_probes_are_checked_as_in_any_other_run():
     with pytest.raises(SettingError, match="1 to 4"):
-        check(theorem(4, 6, probe=ProbeSpec(sequences=(("1", "5"),))))
+        validate(theorem(4, 6, probe=ProbeSpec(sequences=(("1", "5"),))))
 
 
 def test_a_run_trains_nothing_and_measures_all(tmp_path):

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lengen.settings.spec import change
+from lengen.settings.spec import replace
 from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, answers, find, of_median
 from reproduce.comparison.history import AS_NOW, OTHERWISE, UNKNOWN, digest, digest_of_claim, history, knew
 from reproduce.comparison.published import LENGTHS, SHORTER, PublishedError
@@ -183,7 +183,7 @@ def test_the_nearest_profile_is_read_and_its_distance_said():
     assert (found.word, found.distance, found.profile) == (HOLDS, LENGTHS, "night")
     far = compared(*runs[:3], known={LEFT.name: near}, most=50)
     assert (far.word, far.distance) == (HOLDS, SHORTER)
-    longer = dataclasses.replace(near, specs=near.specs | {"paper": change(spec(), test={"lengths": (1, 2, 60)})})
+    longer = dataclasses.replace(near, specs=near.specs | {"paper": replace(spec(), test={"lengths": (1, 2, 60)})})
     assert compared(*runs, known={LEFT.name: longer}, least=90).distance == SHORTER, "60 digits were not tested"
 
 

@@ -5,7 +5,7 @@ import pytest
 from lengen.data.task_data import TaskData
 from lengen.formats.vocab import PAD
 from lengen.settings.changes import overlay
-from lengen.settings.spec import Spec, change
+from lengen.settings.spec import Spec, replace
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, RunningXor
 from lengen.tasks.two_operand_addition import TwoOperandAddition
@@ -37,15 +37,15 @@ MEASURED = {
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_step_takes_what_was_measured_within_thirty_percent(name):
     spec, seconds = MEASURED[name]
-    spec = change(spec, train={"steps": 1000, "evaluations": 0})
+    spec = replace(spec, train={"steps": 1000, "evaluations": 0})
     estimated = (estimate.cost(spec, "cpu").train - estimate.START["core"]) / 1000
     assert estimated == pytest.approx(seconds, rel=0.3)
 
 
 def test_samples_and_loops_cost_what_they_take():
     spec = plain(profile("cpu", PairAddition))
-    assert estimate.cost(change(spec, test={"sampled": 1000}), "cpu").measure > estimate.cost(spec, "cpu").measure
-    assert estimate.cost(change(spec, model={"loops": 4}), "cpu").train > 2 * estimate.cost(spec, "cpu").train
+    assert estimate.cost(replace(spec, test={"sampled": 1000}), "cpu").measure > estimate.cost(spec, "cpu").measure
+    assert estimate.cost(replace(spec, model={"loops": 4}), "cpu").train > 2 * estimate.cost(spec, "cpu").train
 
 
 @pytest.mark.parametrize("task", [Successor, PairAddition, NByOne, RunningXor, ListOpsMin])

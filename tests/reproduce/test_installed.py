@@ -1,14 +1,13 @@
 """Where results go, and what code is recorded, in a checkout, in a folder without git and in an installed package."""
 
-import json
 import os
 import shutil
 import subprocess
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+import lengen
 from reproduce.cli import main
 from reproduce.store import locations, provenance
 
@@ -119,7 +118,7 @@ def test_a_repository_that_does_not_track_the_program_is_not_its_commit(vendored
         (vendored.parents[1] / ".gitignore").write_text("vendored/")
     assert provenance.commit() == ("unknown", True)
     made = provenance.provenance(["run", "toy"])
-    assert made["code"] == {"version": provenance.suite_version(), "sha256": provenance.code_digest()}
+    assert made["code"] == {"version": lengen.__version__, "sha256": provenance.code_digest()}
     git(vendored, "add", "--force", ".")
     git(vendored, "commit", "-qm", "vendored")
     assert provenance.commit() == (git(vendored, "rev-parse", "HEAD"), False)
@@ -137,24 +136,6 @@ def test_without_git_no_commit_is_claimed(vendored, monkeypatch, tmp_path):
     assert provenance.commit() == ("unknown", True)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert provenance.commit() == ("unknown", True)
-
-
-@pytest.mark.parametrize(
-    ("noted", "expected"),
-    [
-        ({"url": "https://host/suite.git", "vcs_info": {"vcs": "git", "commit_id": "a" * 40}}, ("a" * 40, False)),
-        ({"url": "file:///home/me/suite", "dir_info": {}}, ("unknown", True)),
-        (None, ("unknown", True)),
-    ],
-)
-def test_what_pip_fetched_from_a_repository_is_of_its_commit(monkeypatch, tmp_path, noted, expected):
-    installed(monkeypatch, tmp_path)
-    folder = tmp_path / "lengen_suite-0.1.0.dist-info"
-    folder.mkdir()
-    if noted:
-        (folder / "direct_url.json").write_text(json.dumps(noted))
-    monkeypatch.setattr(metadata, "distribution", lambda name: metadata.PathDistribution(folder))
-    assert provenance.commit() == expected
 
 
 def test_the_digest_of_the_code_is_the_same_with_other_line_ends(vendored):

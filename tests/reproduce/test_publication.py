@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+import lengen
 from reproduce import publication
 from reproduce.pages import comparison, facts, readme
 from reproduce.publication import badges
@@ -180,7 +181,7 @@ def test_what_is_written_by_hand_names_no_measured_number_and_no_verdict():
 
 def test_the_citation_has_the_version_of_the_project_and_the_ids_of_the_papers(citation):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert citation["cff-version"] == "1.2.0" and citation["version"] == project["version"]
+    assert citation["cff-version"] == "1.2.0" and citation["version"] == lengen.__version__
     assert citation["date-released"] >= datetime.date(2026, 11, 22) and citation["license"] == project["license"]
     cited = {reference["title"]: reference for reference in citation["references"]}
     papers = [CATALOGUE.paper(name) for name in CATALOGUE.papers()]

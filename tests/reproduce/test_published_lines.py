@@ -13,6 +13,7 @@ from lengen.settings.changes import overlay
 from reproduce.comparison import values
 from reproduce.comparison.measures import reader
 from reproduce.comparison.published import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
+from reproduce.pages import comparison as pages
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
 

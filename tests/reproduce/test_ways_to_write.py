@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
+import lengen
 from lengen import Addition, ListOps, Multiplication, Parity
 from lengen.data.lines import SpellingError, typed_operands
 from reproduce.cli import main
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.provenance import suite_version
 
 
 def said(capsys, *arguments: str, code: int = 0) -> str:
@@ -32,7 +32,7 @@ def test_the_program_alone_and_a_cry_for_help_print_the_help(capsys, arguments):
 
 @pytest.mark.parametrize("word", ["--version", "-V"])
 def test_the_version_is_that_of_the_project(capsys, word):
-    assert said(capsys, word).startswith(f"lengen-suite {suite_version()} (")
+    assert said(capsys, word).startswith(f"lengen {lengen.__version__} (")
 
 
 def test_messages_name_the_program_as_it_was_called(monkeypatch, capsys):

@@ -1,5 +1,6 @@
 """The installed package: one top-level name, which no file of a user hides."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduce.runs.catalogue import CATALOGUE, hash_of
-from reproduce.store.provenance import code_digest
+from lengen.cli import entry
 
 pytestmark = pytest.mark.slow
 
@@ -22,9 +22,8 @@ BUILD = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))
 def site(tmp_path_factory) -> Path:
     """A folder with what the wheel installs."""
     place = tmp_path_factory.mktemp("wheel")
-    for name in ("lengen", "papers", "reproduce"):
-        shutil.copytree(ROOT / name, place / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    shutil.copytree(ROOT / "lengen", place / "source" / "lengen", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, place / "source" / name)
     subprocess.run([sys.executable, "-c", BUILD], cwd=place / "source", check=True, capture_output=True)
     (wheel,) = place.glob("*.whl")
@@ -55,40 +54,75 @@ def test_the_wheel_installs_one_package(site):
     assert sorted(path.name for path in site.iterdir() if not path.name.endswith(".dist-info")) == ["lengen"]
     (names,) = site.glob("*.dist-info/top_level.txt")
     assert names.read_text().split() == ["lengen"]
-    listed = [path.relative_to(ROOT) for name in ("lengen", "papers", "reproduce") for path in (ROOT / name).rglob("*")]
-    expected = {path for path in listed if path.suffix in (".py", ".toml", ".html", ".css", ".js")}
-    inside = {Path("lengen", path) if path.parts[0] != "lengen" else path for path in expected}
-    assert [path for path in inside if not (site / path).is_file()] == []
+    files = [path for path in (ROOT / "lengen").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert [path for path in files if not (site / path.relative_to(ROOT)).is_file()] == []
+    (scripts,) = site.glob("*.dist-info/entry_points.txt")
+    assert scripts.read_text().split() == ["[console_scripts]", "lengen", "=", "lengen.cli:entry"]
 
 
-SAME = """
-from lengen.reproduce.runs.catalogue import CATALOGUE, hash_of
-from lengen.reproduce.store.provenance import checkout, code_digest
-import sys, lengen
-assert checkout() is None
-model = lengen.load("coupling/thm4.1/construction")
-hashes = [hash_of(item.specs[profile]) for item in CATALOGUE.experiments() for profile in item.specs]
-print(code_digest(), model.solve([57, 48])["output"], len(hashes), hash_of(CATALOGUE.experiments()[0].specs["smoke"]))
-assert not {"papers", "reproduce"} & set(sys.modules)
+BASE = """
+import importlib.metadata as metadata, sys
+EXTRA = ("pandas", "matplotlib", "seaborn", "rich", "argcomplete")  # torch itself needs filelock and jinja2
+installed = metadata.distribution
+def distribution(name):
+    if name in EXTRA:
+        raise metadata.PackageNotFoundError(name)
+    return installed(name)
+metadata.distribution = distribution
+sys.modules.update(dict.fromkeys(EXTRA))
 """
+OUTSIDE = (
+    BASE
+    + """
+import lengen
+for name in lengen.__all__:
+    getattr(lengen, name)
+assert not {"papers", "reproduce"} & sys.modules.keys()
+for call in (lengen.load, lengen.problems):
+    try:
+        call("coupling/fig1/coupling-scratchpad")
+    except ValueError as error:
+        print(error)
+grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", 6)
+try:
+    grid.plot()
+except ModuleNotFoundError as error:
+    print(error)
+"""
+)
 
 
-def test_the_wheel_runs_the_same_code_beside_files_with_its_names(site, hostile):
-    digest, output, number, first = python(hostile, site, "-c", SAME).split()
-    assert digest == code_digest() and output == "000>750>501$"
-    chosen = CATALOGUE.experiments()
-    assert int(number) == sum(len(item.specs) for item in chosen) and first == hash_of(chosen[0].specs["smoke"])
-    assert "coupling" in python(hostile, site, "-m", "lengen", "list")
+def test_outside_a_clone_the_whole_face_loads_without_the_extra(site, hostile):
+    loading, asking, plotting = python(hostile, site, "-c", OUTSIDE).splitlines()
+    assert "names none: runs and settings are known by name in a clone of the repository alone" in loading
+    assert asking.startswith("runs and settings are known by name in a clone of the repository alone")
+    assert plotting == "tables and pictures need pandas: pip install 'lengen[reproduce]'"
 
 
-def test_a_checkout_is_reached_beside_files_with_its_names(hostile):
-    code = "import lengen.program as p; print(p.module('cli').__file__); import sys; print(sys.path[0] == '')"
-    file, restored = python(hostile, ROOT, "-c", code).splitlines()
-    assert Path(file) == ROOT / "reproduce" / "cli.py" and restored == "True"
-    assert "coupling" in python(hostile, ROOT, "-m", "lengen", "list")
+def test_the_program_of_the_library_needs_no_clone(site, hostile):
+    lines = python(
+        hostile, site, "-c", f"{BASE}\nimport lengen.cli\nlengen.cli.entry(['problems', 'addition', '--size', '6'])"
+    )
+    problems = [json.loads(line) for line in lines.splitlines()]
+    assert problems[0]["prompt"] == "84+92=" and len(problems) == 810
+    rows = [{"id": problem["id"], "prediction": problem["answer"]} for problem in problems]
+    (hostile / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (hostile / "zero.py").write_text("def answer(prompts):\n    return ['0'] * len(prompts)\n")
+    scored = python(hostile, site, "-m", "lengen", "score", "addition", "p.jsonl", "--size", "6").split()
+    assert scored[-4:] == ["0", "30", "1.000", "1.000"]
+    asked = python(hostile, site, "-m", "lengen", "evaluate", "zero.py:answer", "addition", "--size", "6").split()
+    assert asked[-4:-2] == ["0", "0"]
 
 
-def test_a_module_of_the_user_that_is_loaded_already_is_named(hostile):
-    (hostile / "papers" / "__init__.py").write_text("")
-    code = "import papers\nfrom lengen.program import named\ntry: named('x')\nexcept ValueError as e: print(e)"
-    assert "hides the package of this suite with its name" in python(hostile, ROOT, "-c", code)
+def test_a_wrong_word_is_answered_by_one_sentence(site, hostile, capsys):
+    assert entry(["evaluate", "nothing.py:answer", "addition"]) == 2
+    assert entry(["score", "additoin", str(hostile / "reproduce.py")]) == 2
+    assert entry(["score", "addition", str(hostile / "absent.jsonl")]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 3 and all(line.startswith("lengen: ") for line in told)
+
+
+def test_a_file_of_the_user_that_hides_the_program_of_a_clone_is_named(hostile):
+    (hostile / "reproduce.py").write_text("")
+    code = "import lengen\ntry: lengen.load('a/b/c')\nexcept ValueError as e: print(e)"
+    assert "hides the program of this clone with its name" in python(hostile, ROOT, "-c", code)

@@ -5,15 +5,14 @@ import random
 import pytest
 import torch
 
-from lengen import Coupled, TaskData, build_model, change
+from lengen import Coupled, TaskData, build_model, replace
 from lengen import solve as solving
 from lengen.benchmark import adderboard
-from lengen.settings.spec import replace
 from tests.fixtures.settings import data_spec, spec
 
 
 def made(data, **model):
-    setting = change(spec(data), model=model) if model else spec(data)
+    setting = replace(spec(data), model=model) if model else spec(data)
     return TaskData(setting, seed=0), build_model(setting, 0).eval()
 
 

@@ -115,8 +115,8 @@ def test_what_has_no_cache_writes_what_a_transformer_writes(named):
     model = lengen.build_model(data.spec, 3).eval()
     problems = data.test(3, data.spec.test.counts[0], 20)
     for choose in (most_likely, lambda logits, rows, slots: (rows + 2 * slots) % logits.shape[1]):
-        alone = lengen.write(Foreign(model), data.writer, problems, choose=choose)
-        assert torch.equal(alone, lengen.write(model, data.writer, problems, choose=choose))
+        alone = lengen.generate(Foreign(model), data.writer, problems, choose=choose)
+        assert torch.equal(alone, lengen.generate(model, data.writer, problems, choose=choose))
 
 
 def test_one_process_writes_scores_that_are_kept(tmp_path, monkeypatch):

@@ -11,13 +11,14 @@ from safetensors.torch import save_model
 from torch import nn
 
 import lengen
-from lengen import TaskData, build_model, hf, problems, write
+from lengen import TaskData, build_model, from_transformers, generate, problems
 from lengen.benchmark import PredictionError, TaskError, lines, read_lines, task_of
 from lengen.benchmark.scoring import predictions
 from lengen.callbacks.scoring import score_cell
 from lengen.huggingface import HuggingFaceError, export, from_folder
 from lengen.results.records import Grid
 from lengen.solve import answers
+from lengen.tasks.base import typed
 
 
 def spec():
@@ -61,22 +62,22 @@ class Copier(nn.Module):
 
 
 def test_a_network_over_characters_is_scored():
-    answer = lengen.letters(Copier(), "0123456789=$")
+    answer = lengen.character_model(Copier(), "0123456789=$")
     assert lengen.evaluate(answer, "copy", 6).accuracy() == 1
     with pytest.raises(ValueError, match=r"lacks: \+"):
         answer(["1+2="])
     with pytest.raises(ValueError, match="lack the end"):
-        lengen.letters(Copier(), "0123456789=")
+        lengen.character_model(Copier(), "0123456789=")
     with pytest.raises(ValueError, match="hold '1' more than once"):
-        lengen.letters(Copier(), "01213456789=$")
+        lengen.character_model(Copier(), "01213456789=$")
 
 
 def test_a_network_answers_without_dropout_and_trains_on_as_before():
     module = nn.Sequential(Copier(), nn.Dropout(1.0), nn.Identity().eval())
-    assert lengen.letters(module, "0123456789=$")(["42="]) == ["42"]
+    assert lengen.character_model(module, "0123456789=$")(["42="]) == ["42"]
     assert [part.training for part in module.modules()] == [True, True, True, False]
     with pytest.raises(ValueError, match="lacks"):
-        lengen.letters(module, "0123456789=$")(["x="])
+        lengen.character_model(module, "0123456789=$")(["x="])
     assert module.training
 
 
@@ -117,9 +118,9 @@ def test_a_causal_language_model_answers_in_the_order_of_the_prompts():
         return torch.cat([input_ids, input_ids[:, :-1]], dim=1)
 
     model = SimpleNamespace(generate=generate, device="cpu")
-    assert hf(model, Tokenizer(), at_once=2)(["123=", "4=", "56="]) == ["123", "4", "56"]
+    assert from_transformers(model, Tokenizer(), at_once=2)(["123=", "4=", "56="]) == ["123", "4", "56"]
     with pytest.raises(HuggingFaceError, match="no generate"):
-        hf(object(), Tokenizer())
+        from_transformers(object(), Tokenizer())
 
 
 def test_models_of_transformers_answer():
@@ -134,7 +135,7 @@ def test_models_of_transformers_answer():
         ),
     ):
         asked = problems("copy", 6)[:20]
-        grid = lengen.evaluate(hf(model, Tokenizer()), "copy", problems=asked)
+        grid = lengen.evaluate(from_transformers(model, Tokenizer()), "copy", problems=asked)
         assert grid.total(grid.scores, "free_running")["n"] == 20
 
 
@@ -199,7 +200,7 @@ def test_export_answer_and_score_give_the_counts_of_the_grid():
     exported = [json.loads(json.dumps(line)) for line in lines.tests(data, grid.scores, made.test.examples, "p/f/v")]
     rows = []
     for line in exported:
-        written = write(model, data.writer, data.task.parse(line["operands"]))
+        written = generate(model, data.writer, data.task.parse(line["operands"]))
         rows.append({"id": line["id"], "raw": data.vocab.decode(written[0])})
     counted = lines.scored(data, "p/f/v", rows)
     for cell, modes in grid.scores.items():
@@ -241,7 +242,7 @@ def test_export_answer_and_score_give_the_counts_of_the_grid():
 )
 def test_operands_are_read_back(task):
     problems = task.test(5, 4, task.counts[-1] if task.LEAST_COUNT else 1, torch.Generator().manual_seed(0))
-    for place, row in enumerate(lines.operands(task, problems)):
+    for place, row in enumerate(typed(task, problems)):
         (answer,) = task.text(task.parse(row))
         assert answer == task.text(problems)[place]
 

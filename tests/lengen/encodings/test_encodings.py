@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import SettingError, TaskData, build_model, check
+from lengen import SettingError, TaskData, build_model, validate
 from lengen.encodings.alibi import ALiBi, alibi_slopes
 from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire import Fire
@@ -235,9 +235,9 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
         "choose model.encoding=learned, or ids of one level"
     )
     assert kinds(EncodingPart)[name].LEVELS == 1
-    check(spec(data_spec("parity", position_ids="consecutive"), encoding=name))
+    validate(spec(data_spec("parity", position_ids="consecutive"), encoding=name))
     with pytest.raises(SettingError, match=r"it reads position ids, and data\.position_ids=none gives none"):
-        check(spec(data_spec("parity", position_ids="none"), encoding=name))
+        validate(spec(data_spec("parity", position_ids="none"), encoding=name))
     for levels, task in ((2, "addition"), (3, "multiplication")):
         with pytest.raises(SettingError, match=message.format(levels)):
             build_model(spec(data_spec(task), encoding=name), 0)
@@ -318,7 +318,7 @@ def test_coordinates_of_recurrent_steps_keep_the_numbers_of_the_model():
 def test_ids_that_nothing_reads_and_that_bound_the_length_of_problems_are_refused(ids):
     unread = data_spec("parity", room=12, position_ids=ids)
     with pytest.raises(SettingError, match=rf"data\.position_ids={ids}: model\.encoding=none reads no ") as caught:
-        check(spec(unread, encoding="none"))
+        validate(spec(unread, encoding="none"))
     assert "\n" not in str(caught.value)
     for name in ("none", "consecutive"):
-        check(spec(data_spec("parity", position_ids=name), encoding="none"))
+        validate(spec(data_spec("parity", position_ids=name), encoding="none"))

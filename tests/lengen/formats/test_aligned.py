@@ -21,7 +21,7 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import final_answer
 from lengen.digits.problems import OperandError
 from lengen.formats.vocab import PAD
-from lengen.settings.spec import check
+from lengen.settings.spec import validate
 from lengen.solve import encode
 from tests.fixtures.settings import data_spec, fixed_data, problems, vocab_of, writer, written
 from tests.lengen.test_lines import spec
@@ -214,6 +214,7 @@ def test_only_two_operands_of_one_width_are_aligned():
         with pytest.raises(
             SettingError, match=r"data\.format=aligned: the digits of two operands stand side by side"
         ) as caught:
-            check(spec(DataSpec(task=task, format=Aligned(width=4), position_ids=Consecutive()), encoding="sinusoidal"))
+            data = DataSpec(task=task, format=Aligned(width=4), position_ids=Consecutive())
+            validate(spec(data, encoding="sinusoidal"))
         assert "\n" not in str(caught.value)
     assert isinstance(fixed_data("addition").format, Linear)

@@ -12,7 +12,7 @@ import lengen
 from lengen.data.reading import final_answer
 from lengen.digits.problems import Problems
 from lengen.formats.vocab import END, FIRST, PAD, PRINTABLE
-from lengen.settings.spec import check, replace
+from lengen.settings.spec import replace, validate
 from tests.fixtures import written as thesis
 from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
 
@@ -191,5 +191,5 @@ def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
 )  # fmt: skip
 def test_ways_of_writing_that_do_not_exist_are_refused(made, message):
     with pytest.raises(lengen.SettingError) as caught:
-        check(spec(made, encoding="sinusoidal"))
+        validate(spec(made, encoding="sinusoidal"))
     assert message in str(caught.value) and "\n" not in str(caught.value)

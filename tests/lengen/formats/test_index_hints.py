@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lengen
-from lengen import TaskData, build_model, check, write
+from lengen import TaskData, build_model, generate, validate
 from lengen.data.reading import final_answer
 from lengen.decoding.decoding import go_on, read
 from lengen.digits.problems import OperandError
@@ -121,7 +121,7 @@ def test_a_model_that_writes_by_itself_writes_what_it_would_predict():
     problems = data.test(3, 2, 8)
     reading = read(model, data.writer, problems)
     verified = reading.verified
-    written = write(model, data.writer, problems)
+    written = generate(model, data.writer, problems)
     first = verified.agreed.clamp(max=verified.predicted.shape[1] - 1)[:, None]
     assert torch.equal(written.gather(1, first), verified.predicted.gather(1, first))
     assert torch.equal(go_on(model, data.writer, problems, reading), written)
@@ -164,7 +164,7 @@ def test_marks_are_letters_that_no_task_writes():
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(data, said):
     with pytest.raises(lengen.SettingError, match=said):
-        check(spec(data, lengen.TrainSpec(steps=1, batch=2, lr=0.1), lengen.TestSpec(lengths=(3,)), encoding="none"))
+        validate(spec(data, lengen.TrainSpec(steps=1, batch=2, lr=0.1), lengen.TestSpec(lengths=(3,)), encoding="none"))
 
 
 def test_a_longer_problem_than_there_are_marks_is_refused():

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks, check
+from lengen import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks, validate
 from lengen.data.reading import can_run_free, final_answer
 from lengen.formats.vocab import END, PAD
 from lengen.tasks.addition import padded_length
@@ -135,7 +135,7 @@ ONE_LEVEL = Coupled((9,))
 )  # fmt: skip
 def test_ways_of_writing_that_do_not_exist_are_refused(task, format, ids, message):
     with pytest.raises(SettingError) as caught:
-        check(spec(DataSpec(task=task, format=format, position_ids=ids)))
+        validate(spec(DataSpec(task=task, format=format, position_ids=ids)))
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 

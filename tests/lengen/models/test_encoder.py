@@ -7,7 +7,7 @@ from torch import nn
 from lengen import ArithmeticData, SettingError, build_model
 from lengen.formats.vocab import PAD
 from lengen.models import Decoder, Encoder
-from lengen.settings.spec import check as check_setting
+from lengen.settings.spec import validate as check_setting
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import data_for, encoder_decoder, random_model
 from tests.fixtures.settings import ENCODINGS, data_spec, decoder, problems, spec, two_operands

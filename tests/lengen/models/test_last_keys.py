@@ -24,7 +24,7 @@ from lengen import (
 )
 from lengen.digits.randomness import generator
 from lengen.models.last_keys import ALL, last_keys
-from lengen.settings.spec import Spec, check
+from lengen.settings.spec import Spec, validate
 from lengen.settings.windows import window_self
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model
@@ -115,4 +115,4 @@ def test_what_is_far_away_does_not_matter_to_a_window():
 )
 def test_what_makes_no_sense_is_refused(architecture, model, said):
     with pytest.raises(SettingError, match=said):
-        check(sized(architecture=architecture, **model))
+        validate(sized(architecture=architecture, **model))

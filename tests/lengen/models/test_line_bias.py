@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lengen import AttentionBias, Consecutive, Decoder, Learned, SettingError, Spec, Tempered, change, check
+from lengen import AttentionBias, Consecutive, Decoder, Learned, SettingError, Spec, Tempered, replace, validate
 from lengen.digits.randomness import generator
 from lengen.models.attention_lines import calibrate_bias
 from lengen.models.fixed_bias import windowed
@@ -175,10 +175,10 @@ def test_a_row_without_an_open_key_reads_nothing():
         (setting(LineWindow(1, ((1, 2), (1, 2)))), r"attention_bias.lines=\[\[1, 2\], \[1, 2\]\]: expected different"),
         (setting(LineWindow(1, ((-1, -1),))), r"attention_bias.lines=\[\[-1, -1\]\]: expected offsets from 0 on"),
         (setting(tempered=Tempered()), r"model.tempered: .*attention_bias=lines lets heads see few"),
-        (change(setting(), train={"loss": "all"}), r"attention_bias=lines: with train.loss=all nothing tells"),
+        (replace(setting(), train={"loss": "all"}), r"attention_bias=lines: with train.loss=all nothing tells"),
     ],
     ids=["no slopes", "a slope twice", "no window", "a window twice", "no offset", "tempered", "no prompt"],
 )
 def test_what_makes_no_sense_is_refused(spec, said):
     with pytest.raises(SettingError, match=said):
-        check(spec)
+        validate(spec)

@@ -31,7 +31,7 @@ from lengen.formats.vocab import END, PAD
 from lengen.models import Transformer
 from lengen.models.loops import loops_of
 from lengen.settings.model import ModelSpec
-from lengen.settings.spec import Spec, change, check
+from lengen.settings.spec import Spec, replace, validate
 from lengen.training.kernels import choose
 from lengen.training.module import SequenceModule
 from tests.fixtures.decoding import check_decoding, ended
@@ -88,7 +88,7 @@ def test_each_example_is_looped_as_a_model_that_loops_so_often_for_all(rule, inj
     loops, found = loops_of(RULES[rule], batch).tolist(), model.predict(batch)
     assert len(set(loops)) > 1 and max(loops) <= RULES[rule].most
     for row, count in enumerate(loops):
-        plain = change(looped, model={"loops_by_length": None, "loops": count}).model
+        plain = replace(looped, model={"loops_by_length": None, "loops": count}).model
         other = type(model)(plain, len(data.vocab), ()).double().eval()
         other.load_state_dict(model.state_dict())
         size = int((batch.tokens[row] != PAD).sum())
@@ -147,8 +147,8 @@ PADDED = Linear(pad_query=True, pad_response=True)
         (setting(task=Addition(3)), r"model.loops_by_length.of=response: answers of data.task=addition end where"),
         (setting(loops=2), r"model.loops=2: model.loops_by_length already says"),
         (setting(architecture=EncoderDecoder(), inject="none"), r"model.loops_by_length: .*encoder_decoder has two"),
-        (change(setting(), train={"loss": "all"}), r"model.loops_by_length: with train.loss=all"),
-        (change(setting(), train={"compile": True}), r"train.compile=true: with model.loops_by_length"),
+        (replace(setting(), train={"loss": "all"}), r"model.loops_by_length: with train.loss=all"),
+        (replace(setting(), train={"compile": True}), r"train.compile=true: with model.loops_by_length"),
         (
             setting(task=Parity(5)),
             r"model.loops_by_length: every problem of data.task=parity .* 2 times; set model.loops=2",
@@ -160,7 +160,7 @@ PADDED = Linear(pad_query=True, pad_response=True)
 )
 def test_what_makes_no_sense_is_refused(wrong, said):
     with pytest.raises(SettingError, match=said):
-        check(wrong)
+        validate(wrong)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_what_makes_no_sense_is_refused(wrong, said):
     ids=["padded", "by the prompt", "prefix parities", "at once"],
 )
 def test_what_is_known_before_it_is_written_is_not(right):
-    check(right)
+    validate(right)
     assert right.override("train.steps=3").model == right.model and not choose(right, "cpu").compiled
 
 

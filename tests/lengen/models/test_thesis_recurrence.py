@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from lengen import DataSpec, Decoder, EncoderDecoder, Linear, NextLarger, Sinusoidal, Spec
 from lengen.data.batch import Source
 from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import write
+from lengen.decoding.decoding import generate
 from lengen.formats.layout import Layout
 from lengen.models import Transformer
 from lengen.training.build import build_model
@@ -178,7 +178,7 @@ def test_a_query_that_ends_in_a_digit_hands_over_that_digit_and_its_hint():
         assert batch.loss[0].tolist() == [False, True, True]
         model = build_model(spec, 0).eval()
         assert model.predict(batch).shape[1] == 2
-        assert write(model, data.writer, asked).shape == (1, 2), "and it is written token by token"
+        assert generate(model, data.writer, asked).shape == (1, 2), "and it is written token by token"
     hinted = Layout(2, hinted=True)
     hinted.number("operands", 0, [0], lambda place: (place, 0))
     hinted.symbols, hinted.digits, hinted.coordinates, hinted.hints = (

@@ -5,9 +5,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen import SUBTASKS, Coupled, DataSpec, Linear, ListOps, RandomSpaces, SettingError
-from lengen import Abacus as AbacusIds
-from lengen import Randomised as RandomisedIds
+from lengen import (
+    SUBTASKS,
+    Coupled,
+    DataSpec,
+    Linear,
+    ListOps,
+    RandomSpaces,
+    SettingError,
+)
+from lengen import (
+    Abacus as AbacusIds,
+)
+from lengen import (
+    Randomised as RandomisedIds,
+)
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.data.writer import Writer
@@ -16,7 +28,7 @@ from lengen.digits.randomness import generator
 from lengen.formats.vocab import END, FIRST, PAD
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.randomised import Randomised
-from lengen.settings.spec import check
+from lengen.settings.spec import validate
 from tests.fixtures import written as thesis
 from tests.fixtures.decoding import check_decoding, ended
 from tests.fixtures.models import random_model
@@ -234,8 +246,8 @@ def test_operations_and_brackets_are_no_digits():
 def test_two_operands_in_one_run_of_digits_are_refused():
     """$+00172438$1780$ would have ids 1 to 8 across both operands."""
     for task in ("addition", "n_by_one"):
-        check(spec(fixed_data(task, position_ids=AbacusIds(40)), encoding="learned"))
+        validate(spec(fixed_data(task, position_ids=AbacusIds(40)), encoding="learned"))
         with pytest.raises(SettingError, match=r"data\.position_ids=abacus: the digits of both operands") as caught:
-            check(spec(fixed_data(task, aligned=True, position_ids=AbacusIds(40)), encoding="learned"))
+            validate(spec(fixed_data(task, aligned=True, position_ids=AbacusIds(40)), encoding="learned"))
         assert "\n" not in str(caught.value)
-    check(spec(fixed_data("addition", aligned=True, position_ids=Coupled((40,))), encoding="learned"))
+    validate(spec(fixed_data("addition", aligned=True, position_ids=Coupled((40,))), encoding="learned"))

@@ -8,7 +8,7 @@ import pytest
 
 from lengen.paper.experiment import Experiment
 from lengen.part import SettingError, build
-from lengen.settings.spec import Spec, check
+from lengen.settings.spec import Spec, validate
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
 from tests.lengen.settings.fields import STRANGE, classes, example, fields, wrong
@@ -111,7 +111,7 @@ def test_whatever_is_typed_behind_set_it_is_a_setting_that_can_be_planned_or_a_s
         except SettingError as error:
             assert f"--set {path}" in one_sentence(error)
         else:
-            check(changed)
+            validate(changed)
             assert json.loads(json.dumps(changed.to_dict(), allow_nan=False))
             assert changed.hash() and in_words(cost(changed, "cpu").total)
 

@@ -50,23 +50,23 @@ Change = Callable[[lengen.Spec], lengen.Spec]
 
 
 def format(**fields: Any) -> Change:
-    return lambda spec: lengen.change(spec, data={"format": replace(spec.data.format, **fields)})
+    return lambda spec: lengen.replace(spec, data={"format": replace(spec.data.format, **fields)})
 
 
 def data(**fields: Any) -> Change:
-    return lambda spec: lengen.change(spec, data=fields)
+    return lambda spec: lengen.replace(spec, data=fields)
 
 
 def model(**fields: Any) -> Change:
-    return lambda spec: lengen.change(spec, model=fields)
+    return lambda spec: lengen.replace(spec, model=fields)
 
 
 def learned(ids: Any) -> Change:
-    return lambda spec: lengen.change(spec, data={"position_ids": ids}, model={"encoding": lengen.Learned()})
+    return lambda spec: lengen.replace(spec, data={"position_ids": ids}, model={"encoding": lengen.Learned()})
 
 
 def hint(part: lengen.Task) -> Change:
-    return lambda spec: lengen.change(
+    return lambda spec: lengen.replace(
         spec, data={"hints": (part,)}, train={"one_length": isinstance(spec.data.task, Skewed)}
     )
 
@@ -109,7 +109,7 @@ TRICKS: dict[str, Change] = {
     "data.position_ids=cyclic": learned(lengen.Cyclic(3)),
     "data.position_ids=randomised": learned(lengen.Randomised(90)),
     "data.position_ids=consecutive": learned(lengen.Consecutive(90)),
-    "data.position_ids=none": lambda s: lengen.change(
+    "data.position_ids=none": lambda s: lengen.replace(
         s, data={"position_ids": lengen.NoPositionIds()}, model={"encoding": lengen.NoEncoding()}
     ),
     "data.spaces": data(spaces=lengen.RandomSpaces(0.9)),
@@ -138,7 +138,7 @@ TRICKS: dict[str, Change] = {
     "model.tempered.of": model(tempered=lengen.Tempered(of="prompt", start=0.4)),
     "model.tempered.per_head": model(tempered=lengen.Tempered(per_head=True, start=0.4)),
     "model.architecture.attention_bias=window, decoder": model(architecture=lengen.Decoder(lengen.Window(3))),
-    "model.architecture.attention_bias=hard_alibi": lambda s: lengen.change(
+    "model.architecture.attention_bias=hard_alibi": lambda s: lengen.replace(
         s,
         data={"position_ids": lengen.NoPositionIds()},
         model={"encoding": lengen.NoEncoding(), "architecture": lengen.Decoder(lengen.HardALiBi((2,)))},
@@ -164,8 +164,8 @@ TRICKS: dict[str, Change] = {
     "model.norm_place": model(norm_place="sandwich"),
     "model.activation": model(activation="relu"),
     "model.init": model(init="xavier"),
-    "train.loss": lambda spec: lengen.change(spec, train={"loss": "all"}),
-    "train.one_length": lambda spec: lengen.change(spec, train={"one_length": True}),
+    "train.loss": lambda spec: lengen.replace(spec, train={"loss": "all"}),
+    "train.one_length": lambda spec: lengen.replace(spec, train={"one_length": True}),
 }
 
 
@@ -210,7 +210,7 @@ def fingerprint(spec: lengen.Spec) -> list[Any]:
 def refusal(spec: lengen.Spec) -> str:
     """The sentence that refuses a setting, or nothing."""
     try:
-        lengen.check(spec)
+        lengen.validate(spec)
     except lengen.SettingError as error:
         return str(error)
     return ""

@@ -6,7 +6,7 @@ import pytest
 
 import lengen
 from lengen.callbacks.scoring import score_cell
-from lengen.settings.spec import check
+from lengen.settings.spec import validate
 from tests.fixtures.settings import spec
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def test_every_task_is_trained_and_tested_up_to_five_times_its_length_or_says_wh
     sized = spec(data, train, test, encoding=lengen.Fire(), layers=1)
     if name not in having:
         with pytest.raises(lengen.SettingError, match=said):
-            check(sized)
+            validate(sized)
         return
     made, model = lengen.TaskData(sized, 0), lengen.build_model(sized, 0)
     lengen.SequenceModule(sized, model).training_step(made.batch(0), 0).backward()

@@ -58,7 +58,7 @@ def test_an_override_sets_one_field(assignment, path, value):
         found = getattr(found, step)
     assert found == value and type(found) is type(value)
     section, field = path.split(".")[:2]
-    assert lengen.change(changed, **{section: {field: getattr(getattr(SPEC, section), field)}}) == SPEC
+    assert lengen.replace(changed, **{section: {field: getattr(getattr(SPEC, section), field)}}) == SPEC
     assert SPEC.override() == SPEC
 
 
@@ -203,7 +203,7 @@ class Longer(lengen.Spec, frozen=True):
     extra: Extra
 
     def trainings(self) -> tuple[lengen.Spec, ...]:
-        return (lengen.change(self, train={"steps": 1}), *super().trainings())
+        return (lengen.replace(self, train={"steps": 1}), *super().trainings())
 
 
 LONGER = Longer(data=SPEC.data, model=SPEC.model, train=SPEC.train, test=SPEC.test, extra=Extra())

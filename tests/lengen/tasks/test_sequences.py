@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengen import Coupled, Linear, SettingError, Successor, TaskData, check
+from lengen import Coupled, Linear, SettingError, Successor, TaskData, validate
 from lengen.digits.problems import OperandError
 from lengen.digits.randomness import generator
 from lengen.settings.spec import replace
@@ -91,18 +91,18 @@ def test_bad_operands_get_one_sentence(task, operands, message):
 @pytest.mark.parametrize("task", ["sorting", "successor", "count", "fill"])
 def test_alphabets_that_cannot_be_held_are_refused(task, alphabet, expected):
     with pytest.raises(SettingError, match=f"data.task.alphabet={alphabet}: expected ") as caught:
-        check(sized(sequences(task, alphabet=alphabet)))
+        validate(sized(sequences(task, alphabet=alphabet)))
     assert expected.replace("`", "") in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_words_are_no_printable_characters_and_carries_are_written_from_the_units():
     with pytest.raises(SettingError, match=r"data\.vocabulary=printable: sorting is written with symbols"):
-        check(sized(replace(sequences(alphabet=12), vocabulary="printable")))
+        validate(sized(replace(sequences(alphabet=12), vocabulary="printable")))
     with pytest.raises(
         SettingError, match=r"data\.format\.reverse_response=false: carries is answered from the units on"
     ):
-        check(sized(sequences("carries", reverse_response=False)))
-    check(sized(replace(sequences(), position_ids=Coupled((30,))), encoding="learned"))
+        validate(sized(sequences("carries", reverse_response=False)))
+    validate(sized(replace(sequences(), position_ids=Coupled((30,))), encoding="learned"))
     assert isinstance(sequences().format, Linear)
 
 
@@ -140,7 +140,7 @@ def test_lengths_that_have_no_problem_are_refused_before_training(task):
 def test_padding_that_is_trained_is_refused_where_all_tokens_are():
     """Padding behind the answer and padding of the batch are one token."""
     for loss, padding in (("all", 0), ("response", 2)):
-        check(sized(sequences(hints=("fill_as_drawn",) if padding else ("fill",)), replace(ONE_LENGTH, loss=loss)))
+        validate(sized(sequences(hints=("fill_as_drawn",) if padding else ("fill",)), replace(ONE_LENGTH, loss=loss)))
     with pytest.raises(SettingError, match=r"train\.loss=all: the 2 PAD tokens behind an answer") as caught:
-        check(sized(sequences(hints=("fill_as_drawn",)), replace(ONE_LENGTH, loss="all")))
+        validate(sized(sequences(hints=("fill_as_drawn",)), replace(ONE_LENGTH, loss="all")))
     assert "\n" not in str(caught.value)

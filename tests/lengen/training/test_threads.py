@@ -53,13 +53,24 @@ def test_a_small_model_trains_with_one_thread_in_any_trainer(two_threads, tmp_pa
     assert seen == [1] and torch.get_num_threads() == 2
 
 
+SLEEP = "import_module('lengen.training.openmp').sleep_while_waiting()"
+
+
 @pytest.mark.parametrize(
-    ("given", "policy"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE"), ({"KMP_BLOCKTIME": "9"}, None)]
+    ("given", "start", "policy"),
+    [
+        ({}, "lengen.Addition(digits=2)", None),
+        ({}, "lengen.train('copy', digits=1, steps=1, batch=2)", "PASSIVE"),
+        ({}, "import_module('reproduce')", "PASSIVE"),
+        ({"OMP_WAIT_POLICY": "ACTIVE"}, SLEEP, "ACTIVE"),
+        ({"KMP_BLOCKTIME": "9"}, SLEEP, None),
+        ({}, f"sys.modules.update(torch=None), {SLEEP}", None),
+    ],
 )
-def test_threads_sleep_while_they_wait_unless_the_user_says_how(given, policy):
+def test_threads_sleep_while_they_wait_once_a_training_starts_unless_the_user_says_how(given, start, policy):
     names = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT")
     environment = {name: value for name, value in os.environ.items() if name not in names} | given
-    code = "import lengen, os; print(os.environ.get('OMP_WAIT_POLICY'))"
+    code = f"import lengen, os, sys; from importlib import import_module; {start}; print(os.getenv('OMP_WAIT_POLICY'))"
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True)
-    assert done.stdout.strip() == str(policy)
+    assert done.stdout.strip() == str(policy), done.stderr

@@ -13,7 +13,9 @@ class SymbolError(ValueError):
     """A prompt with a symbol that a network does not have; one sentence."""
 
 
-def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0) -> Callable[[list[str]], list[str]]:
+def character_model(
+    module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0
+) -> Callable[[list[str]], list[str]]:
     """Return a function that lets a network write answers, character by character, after prompts such as ``12+34=``.
 
     The network writes in evaluation mode, without dropout, and has its own mode back afterwards.
@@ -23,9 +25,16 @@ def letters(module: nn.Module, symbols: str, *, end: str = "$", longest: int = 0
         symbols: The character of every token id; ``end`` among them.
         end: The character that ends an answer.
         longest: Characters of an answer at most; 0: those of the prompt and 16.
+
+    Example:
+        >>> import lengen
+        >>> import torch
+        >>> answer = lengen.character_model(torch.nn.Embedding(3, 3), "01$")  # logits after a token
+        >>> len(answer(["0", "1"]))
+        2
     """
     if not isinstance(module, nn.Module) or not isinstance(symbols, str):
-        raise SymbolError("letters: expected a torch module and the characters of its token ids as one text")
+        raise SymbolError("character_model: expected a torch module and the characters of its token ids as one text")
     if not isinstance(longest, Integral) or longest < 0:
         raise SymbolError(f"longest={longest!r}: expected a whole number from 0 on")
     ids = {symbol: place for place, symbol in enumerate(symbols)}

@@ -1,0 +1,110 @@
+# ruff: noqa: I001
+# The face: the names that `lengen` offers, and the module of each. `lazy_loader` reads this file at `import lengen`,
+# and so do type checkers and editors.
+
+from . import benchmark as benchmark
+from .benchmark import evaluate as evaluate, problems as problems, score as score
+from .benchmark.character_model import character_model as character_model
+from .callbacks import (
+    AccuracyGrid as AccuracyGrid,
+    AttentionMaps as AttentionMaps,
+    EditDistanceCurve as EditDistanceCurve,
+    LearningCurves as LearningCurves,
+    Measurement as Measurement,
+    Probes as Probes,
+    StopWhenGood as StopWhenGood,
+)
+from .data.datamodule import ArithmeticData as ArithmeticData
+from .data.named import setting as setting
+from .data.task_data import TaskData as TaskData
+from .decoding.decoding import generate as generate, verify as verify
+from .formats.aligned import Aligned as Aligned
+from .formats.base import Format as Format
+from .formats.digit_steps import DigitSteps as DigitSteps
+from .formats.linear import Linear as Linear
+from .formats.multiplication_stages import MultiplicationStages as MultiplicationStages
+from .formats.subtasks import SUBTASKS as SUBTASKS, Subtasks as Subtasks
+from .huggingface import from_transformers as from_transformers
+from .loading import LoadError as LoadError, load as load
+from .metrics import answer_match as answer_match, edit_distances as edit_distances, exact_match as exact_match
+from .metrics.counted import (
+    AnswerMatch as AnswerMatch,
+    Counted as Counted,
+    EditDistance as EditDistance,
+    ExactMatch as ExactMatch,
+)
+from .models import Transformer as Transformer
+from .part import Part as Part, SettingError as SettingError
+from .position_ids.abacus import Abacus as Abacus
+from .position_ids.base import PositionIds as PositionIds
+from .position_ids.consecutive import Consecutive as Consecutive, Cyclic as Cyclic, NoPositionIds as NoPositionIds
+from .position_ids.coupled import Coupled as Coupled
+from .position_ids.randomised import Randomised as Randomised
+from .settings.attention_biases import (
+    AttentionBias as AttentionBias,
+    Given as Given,
+    HardALiBi as HardALiBi,
+    Lines as Lines,
+    LineWindow as LineWindow,
+    Window as Window,
+)
+from .settings.encodings import (
+    ALiBi as ALiBi,
+    Encoding as Encoding,
+    Fire as Fire,
+    Learned as Learned,
+    NoEncoding as NoEncoding,
+    RelativeKeys as RelativeKeys,
+    Rotary as Rotary,
+    Sinusoidal as Sinusoidal,
+)
+from .settings.model import (
+    Architecture as Architecture,
+    Decoder as Decoder,
+    Encoder as Encoder,
+    EncoderDecoder as EncoderDecoder,
+    LoopsByLength as LoopsByLength,
+    ModelSpec as ModelSpec,
+    Tempered as Tempered,
+)
+from .settings.sections import (
+    NUMBER_FORMATS as NUMBER_FORMATS,
+    VALIDATION as VALIDATION,
+    DataSpec as DataSpec,
+    NumberFormat as NumberFormat,
+    RandomSpaces as RandomSpaces,
+    Section as Section,
+    TestSpec as TestSpec,
+    TrainSpec as TrainSpec,
+)
+from .settings.spec import Spec as Spec, from_dict as from_dict, replace as replace, validate as validate
+from .tasks.addition import Addition as Addition
+from .tasks.arithmetic import (
+    DigitSums as DigitSums,
+    NByOne as NByOne,
+    PairAddition as PairAddition,
+    Successor as Successor,
+)
+from .tasks.base import Extent as Extent, Task as Task
+from .tasks.copy import Copy as Copy
+from .tasks.counting import Counting as Counting
+from .tasks.filling import Filling as Filling
+from .tasks.increment import Carries as Carries, Increment as Increment
+from .tasks.listops import ListOps as ListOps
+from .tasks.multiplication import Multiplication as Multiplication
+from .tasks.parity import Parity as Parity
+from .tasks.reverse import Reverse as Reverse
+from .tasks.running import (
+    ListOpsMax as ListOpsMax,
+    ListOpsMin as ListOpsMin,
+    ListOpsSum as ListOpsSum,
+    RunningXor as RunningXor,
+)
+from .tasks.sorting import NextLarger as NextLarger, Sorting as Sorting
+from .tasks.two_operand_addition import TwoOperandAddition as TwoOperandAddition
+from .training.build import build_model as build_model
+from .training.module import SequenceModule as SequenceModule
+from .training.named import train as train
+from .training.run import build_trainer as build_trainer, execute as execute
+
+__version__: str

@@ -1,0 +1,40 @@
+"""The clone of the repository that this package runs in, if it does: its program knows runs and settings by name."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+"""Folder above this package: that of the clone."""
+PROGRAM = "reproduce"
+
+
+class CloneError(ValueError):
+    """A name that only a clone knows, outside of one; one sentence."""
+
+
+def program(module: str) -> Any:
+    """Return a module of the clone's program; raises `CloneError`."""
+    if not (ROOT / PROGRAM / "cli.py").is_file():
+        raise CloneError(
+            "runs and settings are known by name in a clone of the repository alone: clone it, type make setup there, "
+            "and use its .venv/bin/python; or give the folder of a run"
+        )
+    try:
+        found = importlib.import_module(PROGRAM)
+        place = Path(found.__file__ or "")
+        if not place.is_relative_to(ROOT):
+            raise CloneError(f"{place} hides the program of this clone with its name: give it another name")
+        return importlib.import_module(f"{PROGRAM}.{module}")
+    except ModuleNotFoundError as error:
+        raise CloneError(f"the program needs {error.name}: pip install -e '.[reproduce]', or make setup") from None
+
+
+def setting(name: str) -> Any:
+    """Return the setting of an experiment by its name: that of its first profile of cpu, night, paper and smoke."""
+    return program("commands.problem").setting(name)
+
+
+def run(name: str) -> Any:
+    """Return the newest finished run of a name, for `lengen.load`."""
+    return program("commands.problem").named(name)
