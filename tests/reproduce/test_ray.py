@@ -82,7 +82,8 @@ def test_a_run_that_fails_and_one_that_kills_its_workers_end_alone(cluster, tmp_
     todo = [*jobs(FailsForSeedOne, (1,)), *jobs(Dies, (0,)), *jobs(Instant, (2,))]
     report, heard = make(tmp_path, cluster, todo)
     assert sorted(report.failures) == ["toy/fig1/alpha seed 0", "toy/fig1/alpha seed 1"]
-    assert "died 2 times in a row" in report.failures["toy/fig1/alpha seed 0"]
+    sentence = report.failures["toy/fig1/alpha seed 0"]
+    assert " died (" in sentence and sentence.endswith("), 2 times in a row without a checkpoint in between")
     trace = tmp_path / "local/toy/fig1/alpha/cpu/seed-1/.work/error.txt"
     assert str(trace) in report.failures["toy/fig1/alpha seed 1"] and "Traceback" in trace.read_text()
     assert heard.done == {"toy/fig1/alpha seed 2": 1}

@@ -184,8 +184,9 @@ def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):
 
 def test_workers_end_by_themselves_when_there_is_nothing_left(results, monkeypatch):
     monkeypatch.setenv("LENGEN_RESULTS", str(results))
-    make(results, jobs(kind=CleansUp), workers=2)
-    assert len(list(results.glob("ended-*"))) == 2
+    report, _ = make(results, jobs(kind=CleansUp), workers=2)
+    processes = {f"ended-{run.info['pid']}" for run in report.runs}
+    assert {path.name for path in results.glob("ended-*")} == processes and f"ended-{os.getpid()}" not in processes
 
 
 def test_a_worker_that_dies_over_and_over_fails_its_job_only(results, monkeypatch):
