@@ -1,8 +1,5 @@
-"""The table of tricks.
-
-A trick is a function from the plain setting of a task to its own; it refuses what makes no sense for a task. To add
-one: a file with the function, its source in the docstring, and a line here.
-"""
+"""The table of tricks. A trick is a function from the plain setting of a task to its own; it refuses what makes no
+sense for a task. To add one: a file with the function, its source in the docstring, and a line here."""
 
 import pkgutil
 from collections.abc import Callable

@@ -18,7 +18,7 @@ START = 0.3
 
 
 def tempered(spec: ChosenSpec) -> ChosenSpec:
-    """Return attention logits grow with the logarithm of the number of tokens, one learned factor per layer.
+    """Attention logits grow with the logarithm of the number of tokens, one learned factor per layer.
 
     "Improving Length-Generalization in Transformers via Task Hinting", Section 5 and Table 1: without hints, too, it
     extends the lengths that are sorted; Section 6 and Table 3: and those to which one is added.
@@ -27,7 +27,7 @@ def tempered(spec: ChosenSpec) -> ChosenSpec:
 
 
 def ssmax(spec: ChosenSpec) -> ChosenSpec:
-    """Return scalable softmax: the same with one learned factor per head (Nakanishi 2025, 2501.19399).
+    """Scalable softmax: the same with one learned factor per head (Nakanishi 2025, 2501.19399).
 
     Language models are better at long contexts, and at finding a needle there; it is not tried on arithmetic.
     """
@@ -47,7 +47,7 @@ N x 1, always the same, a vertical one. The authors' code names them by task, to
 
 
 def abc(spec: ChosenSpec) -> ChosenSpec:
-    """Return a bias calibrated from a trained model's attention, for another model without positions; units first.
+    """A bias calibrated from a trained model's attention, for another model without positions; units first.
 
     "From Interpolation to Extrapolation", Section 5 and Table 1: right at 50 digits from 6 for the successor, N x 1 and
     (99.8 %) addition. Both models have as many steps, which share the budget. As published, numbers are padded to one
@@ -77,9 +77,7 @@ WINDOW = 1
 
 
 def window(spec: ChosenSpec) -> ChosenSpec:
-    """Return windows of w = 1 that move over the operands with the digit that is written, one over the answer.
-
-    Units first.
+    """Windows of w = 1 that move over the operands with the digit that is written, one over the answer; units first.
 
     "From Interpolation to Extrapolation", Section 4.1 and Table 3: right at 50 digits from 6 for the successor, and for
     parity. There two operands stand digit by digit in one window; here each has a window of its own, for which numbers
@@ -97,9 +95,7 @@ def window(spec: ChosenSpec) -> ChosenSpec:
 
 
 def _with_lines(spec: ChosenSpec) -> ChosenSpec:
-    """Return the setting so written that what is read for one answer token after another lies on lines.
-
-    Lines are counted from an end of the prompt.
+    """Written so that what is read for one answer token after another lies on lines, counted from an end of the prompt.
 
     Units come first; the two numbers of addition are padded to the longest length that is tested.
     """
@@ -118,7 +114,7 @@ def _with_lines(spec: ChosenSpec) -> ChosenSpec:
 
 
 def hard_alibi(spec: ChosenSpec) -> ChosenSpec:
-    """Return half of the heads see the last 1, 2, ... keys only, the others all keys, without positions.
+    """Half of the heads see the last 1, 2, ... keys only, the others all keys, without positions.
 
     Jelassi et al. 2024 (2402.01032): transformers generalise where strings are copied; their code has this variant.
     """

@@ -12,7 +12,7 @@ SPACES = 0.5
 
 
 def reversed(spec: ChosenSpec) -> ChosenSpec:
-    """Return the answer begins with the units, as a carry goes.
+    """The answer begins with the units, as a carry goes.
 
     Lee et al. 2023 (2307.03381): addition is learned from fewer examples. "Length Generalization on Multi-Digit Integer
     Addition with Transformers", Section 4.4.2: alone it does not help beyond the trained lengths.
@@ -23,7 +23,7 @@ def reversed(spec: ChosenSpec) -> ChosenSpec:
 
 
 def zero_padded(spec: ChosenSpec) -> ChosenSpec:
-    """Return operands and answers are padded with zeros to the longest answer that could occur; units first.
+    """Operands and answers are padded with zeros to the longest answer that could occur; units first.
 
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" pads so; "Length Generalization on
     Multi-Digit Integer Addition with Transformers", Section 4.4.1: padding to a fixed length helps up to that length.
@@ -32,7 +32,7 @@ def zero_padded(spec: ChosenSpec) -> ChosenSpec:
 
 
 def spaces(spec: ChosenSpec) -> ChosenSpec:
-    """Return random spaces in training queries, over learned positions.
+    """Random spaces in training queries, over learned positions.
 
     "Length Generalization on Multi-Digit Integer Addition with Transformers", Section 4.3.3: they close a gap of one
     digit where positions are absolute. Those of the thesis are sinusoidal.
@@ -41,7 +41,7 @@ def spaces(spec: ChosenSpec) -> ChosenSpec:
 
 
 def spaces_sinusoidal(spec: ChosenSpec) -> ChosenSpec:
-    """Return random spaces in training queries, over sinusoidal positions.
+    """Random spaces in training queries, over sinusoidal positions.
 
     "Length Generalization on Multi-Digit Integer Addition with Transformers", Section 4.3.3: they close a gap of one
     digit.
@@ -50,7 +50,7 @@ def spaces_sinusoidal(spec: ChosenSpec) -> ChosenSpec:
 
 
 def scratchpad(spec: ChosenSpec) -> ChosenSpec:
-    """Return intermediate results stand before the answer (Nye et al. 2021, 2112.00114); units first.
+    """Intermediate results stand before the answer (Nye et al. 2021, 2112.00114); units first.
 
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Sections 3.2 and 4.3: alone it
     helps a little. Anil et al. 2022 (2207.04901): prompted with one, large models go much further; finetuned ones fail.
@@ -59,7 +59,7 @@ def scratchpad(spec: ChosenSpec) -> ChosenSpec:
 
 
 def index_hints(spec: ChosenSpec) -> ChosenSpec:
-    """Return a mark stands before each digit, the same before digits of the same place.
+    """A mark stands before each digit, the same before digits of the same place.
 
     Zhou et al. 2023 (2310.16028) have them for addition and for parity with a scratchpad; Zhou et al. 2024 (2402.09371)
     in the recipe of their 100-digit sums. An answer that is about no place has its scratchpad here, too.
@@ -72,7 +72,7 @@ def index_hints(spec: ChosenSpec) -> ChosenSpec:
 
 
 def subtasks(spec: ChosenSpec) -> ChosenSpec:
-    """Return addition and its parts (reversing, aligning, digits, carries) in equal shares of the examples.
+    """Addition and its parts (reversing, aligning, digits, carries) in equal shares of the examples.
 
     "Length Generalization on Multi-Digit Integer Addition with Transformers", Table 4.3: small models
     generalise better.

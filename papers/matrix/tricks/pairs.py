@@ -16,7 +16,7 @@ PERIOD = 3
 
 
 def coupled_scratchpad(spec: ChosenSpec) -> ChosenSpec:
-    """Return coupled ids and a scratchpad; of sums on both levels, padded with zeros.
+    """Coupled ids and a scratchpad; of sums on both levels, padded with zeros.
 
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Figure 1 and Section 4.3: some of
     30 operands of 30 digits from 10 of 10; Figure 3 and Section 3.2: the answer of parity to 100 bits.
@@ -28,7 +28,7 @@ def coupled_scratchpad(spec: ChosenSpec) -> ChosenSpec:
 
 
 def window_cyclic(spec: ChosenSpec) -> ChosenSpec:
-    """Return the windows with ids 0, 1, 2, 0, 1, 2, ...
+    """The windows with ids 0, 1, 2, 0, 1, 2, ...
 
     "From Interpolation to Extrapolation", Table 3: right at 50 digits for parity, the successor, addition and N x 1.
     Its positions are sinusoidal (Appendix A.5), these are learned (M4).
@@ -37,7 +37,7 @@ def window_cyclic(spec: ChosenSpec) -> ChosenSpec:
 
 
 def reversed_fire_randomised(spec: ChosenSpec) -> ChosenSpec:
-    """Return FIRE on random ids, answers from the units on.
+    """FIRE on random ids, answers from the units on.
 
     Zhou et al. 2024 (2402.09371): with index hints sums of 100 digits from 40, in some seeds.
     """
@@ -46,7 +46,7 @@ def reversed_fire_randomised(spec: ChosenSpec) -> ChosenSpec:
 
 
 def abacus_looped(spec: ChosenSpec) -> ChosenSpec:
-    """Return Abacus ids in a block that is applied the more often the longer the prompt is.
+    """Abacus ids in a block that is applied the more often the longer the prompt is.
 
     McLeish et al. 2024 (2405.17399): Abacus with a recurrent block and input injection is their best model.
     """

@@ -11,7 +11,7 @@ from papers.matrix.spec import ChosenSpec
 
 
 def plain(spec: ChosenSpec) -> ChosenSpec:
-    """Take no positions, numbers as they are read: a causal mask is all the model knows of order.
+    """No positions, numbers as they are read: a causal mask is all the model knows of order.
 
     Kazemnejad et al. 2023 (2305.19466): such decoders generalise to longer inputs better than those with absolute,
     rotary, ALiBi or T5 positions, on reasoning and mathematical tasks.
@@ -20,7 +20,7 @@ def plain(spec: ChosenSpec) -> ChosenSpec:
 
 
 def learned(spec: ChosenSpec) -> ChosenSpec:
-    """Return a trained vector for each place of the sequence.
+    """A trained vector for each place of the sequence.
 
     Radford et al. 2019; "Length Generalization on Multi-Digit Integer Addition with Transformers": absolute
     positions, there sinusoidal, answer hardly any addition of a length that was left out of training.
@@ -29,7 +29,7 @@ def learned(spec: ChosenSpec) -> ChosenSpec:
 
 
 def sinusoidal(spec: ChosenSpec) -> ChosenSpec:
-    """Return fixed sines and cosines of the place (Vaswani et al. 2017, Section 3.5).
+    """Fixed sines and cosines of the place (Vaswani et al. 2017, Section 3.5).
 
     "From Interpolation to Extrapolation", Table 1: right at the trained lengths and zero beyond them.
     """
@@ -37,7 +37,7 @@ def sinusoidal(spec: ChosenSpec) -> ChosenSpec:
 
 
 def rope(spec: ChosenSpec) -> ChosenSpec:
-    """Return queries and keys turn by their places (Su et al. 2021, 2104.09864).
+    """Queries and keys turn by their places (Su et al. 2021, 2104.09864).
 
     "From Interpolation to Extrapolation", Table 1: right at the trained lengths and zero beyond them.
     """
@@ -45,7 +45,7 @@ def rope(spec: ChosenSpec) -> ChosenSpec:
 
 
 def alibi(spec: ChosenSpec) -> ChosenSpec:
-    """Return a penalty linear in the distance, one slope per head (Press et al. 2021, 2108.12409).
+    """A penalty linear in the distance, one slope per head (Press et al. 2021, 2108.12409).
 
     Language models trained on 1,024 tokens are as good at 2,048 as those with sinusoids that are trained there; "From
     Interpolation to Extrapolation", Table 1: on the successor and addition it does not even interpolate.
@@ -54,7 +54,7 @@ def alibi(spec: ChosenSpec) -> ChosenSpec:
 
 
 def fire(spec: ChosenSpec) -> ChosenSpec:
-    """Return a learned function of the distance relative to the query's place (Li et al. 2023, 2310.04418).
+    """A learned function of the distance relative to the query's place (Li et al. 2023, 2310.04418).
 
     Li et al.: better at long texts than other relative positions. Zhou et al. 2024 (2402.09371): with reversed digits,
     random ids and index hints 100-digit sums from 40 digits.
@@ -63,7 +63,7 @@ def fire(spec: ChosenSpec) -> ChosenSpec:
 
 
 def shaw(spec: ChosenSpec) -> ChosenSpec:
-    """Return a learned vector for each clipped distance is added to the keys (Shaw et al. 2018, 1803.02155).
+    """A learned vector for each clipped distance is added to the keys (Shaw et al. 2018, 1803.02155).
 
     Jelassi et al. 2023 (2306.15400): trained on sums of 5 digits, models with relative positions answer those of 15.
     """
@@ -71,7 +71,7 @@ def shaw(spec: ChosenSpec) -> ChosenSpec:
 
 
 def randomised_rope(spec: ChosenSpec) -> ChosenSpec:
-    """Return RoPE on ids drawn from a longer range and sorted.
+    """RoPE on ids drawn from a longer range and sorted.
 
     Ruoss et al. 2023 (2305.16843): 12 points more accuracy at unseen lengths, averaged over 15 algorithmic tasks.
     """
@@ -79,7 +79,7 @@ def randomised_rope(spec: ChosenSpec) -> ChosenSpec:
 
 
 def randomised_learned(spec: ChosenSpec) -> ChosenSpec:
-    """Return a learned table on ids drawn from a longer range and sorted.
+    """A learned table on ids drawn from a longer range and sorted.
 
     Ruoss et al. 2023 (2305.16843): random ids go with any encoding; 12 points more accuracy at unseen lengths, averaged
     over 15 algorithmic tasks. What a learned table alone came to was not read.
@@ -88,7 +88,7 @@ def randomised_learned(spec: ChosenSpec) -> ChosenSpec:
 
 
 def abacus(spec: ChosenSpec) -> ChosenSpec:
-    """Return digits are numbered within their number, from the units, with a random offset in training.
+    """Digits are numbered within their number, from the units, with a random offset in training.
 
     McLeish et al. 2024 (2405.17399): sums of 100 digits from 20, with operands and answers reversed as here.
     """
@@ -101,7 +101,7 @@ def abacus(spec: ChosenSpec) -> ChosenSpec:
 
 
 def coupled(spec: ChosenSpec) -> ChosenSpec:
-    """Return digits of one significance share an id, in operands and answer; answers begin with the units.
+    """Digits of one significance share an id, in operands and answer; answers begin with the units.
 
     Cho et al. 2024 (2405.20671): sums of 200 digits from 30; "Arithmetic Transformers Can Length-Generalize in Both
     Operand Length and Count" couples both axes.
@@ -111,7 +111,7 @@ def coupled(spec: ChosenSpec) -> ChosenSpec:
 
 
 def coupled_2(spec: ChosenSpec) -> ChosenSpec:
-    """Return coupled ids on two levels: the place of a digit in its number, and the number that it belongs to.
+    """Coupled ids on two levels: the place of a digit in its number, and the number that it belongs to.
 
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Figure 1: with a scratchpad it
     adds up to 30 operands of 30 digits from 10 of 10.

@@ -15,7 +15,7 @@ ROWS: Mapping[str, Row] = {row.task(2).name: row for row in TASKS.values()}
 
 
 def hint(spec: ChosenSpec) -> ChosenSpec:
-    """Return training alternates with an auxiliary task of the same lengths, which has an output head of its own.
+    """Training alternates with an auxiliary task of the same lengths, which has an output head of its own.
 
     "Improving Length-Generalization in Transformers via Task Hinting", Section 3.1 and Figure 3.6: sorting with
     successor hints; Section 6 and Table 3: adding one with carries, which helps less. Of the other tasks it says
@@ -25,7 +25,7 @@ def hint(spec: ChosenSpec) -> ChosenSpec:
 
 
 def association(spec: ChosenSpec) -> ChosenSpec:
-    """Return training alternates with a related task that is trained to the longest tested length.
+    """Training alternates with a related task that is trained to the longest tested length.
 
     Cai et al. 2025 (2506.09251), "Extrapolation by Association": length generalisation transfers from a longer related
     task to the main one, among arithmetic operations, among transformations of strings, and among mazes.
@@ -45,7 +45,7 @@ def _hinted(spec: ChosenSpec, longest: int) -> ChosenSpec:
 
 
 def looped(spec: ChosenSpec) -> ChosenSpec:
-    """Return one block, applied the more often the longer the prompt is, with the input added each time; units first.
+    """One block, applied the more often the longer the prompt is, with the input added each time; units first.
 
     Fan et al. 2024 (2409.15647): such loops generalise far better; its code trains parity to 20 bits and tests 50, sums
     and copies to 20 digits and tests 30.
