@@ -25,7 +25,7 @@ from benchmarks.timing import Entry, fixed
 from benchmarks.trainer import training
 from benchmarks.writing import writing
 from lengen.results.machine import cores, machine
-from reproduce.store.atomic_files import StoreError, write_text
+from reproduce.store.files import StoreError, write_text
 from reproduce.store.provenance import commit
 
 BENCHMARKS: dict[str, Callable[[Sizes], list[Entry]]] = {

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from reproduce import is_sentence
 from reproduce.commands.table import COMMANDS, Argument, Command
 from reproduce.parser import Parser, with_options
-from reproduce.store.atomic_files import existing, one_line
+from reproduce.store.files import existing, one_line
 
 BRIEF = ("list", "show", "compare")
 """Commands that end before collecting garbage pays: it takes a fifth of their time."""

@@ -30,9 +30,8 @@ from reproduce.comparison.values import Value as Published
 from reproduce.comparison.values import values
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import usable_cores
-from reproduce.store.atomic_files import StoreError, write_bytes
-from reproduce.store.locked import others
-from reproduce.store.provenance import checkout, code_digest
+from reproduce.store.files import StoreError, write_bytes
+from reproduce.store.provenance import checkout, code_digest, others
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:

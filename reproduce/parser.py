@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from reproduce.store.atomic_files import one_line
+from reproduce.store.files import one_line
 
 ASSIGNED = re.compile(r"(?:--)?([A-Za-z_]\w*(?:\.\w+)+=.*)", re.DOTALL)
 """A setting without ``--set``."""

@@ -15,7 +15,7 @@ from reproduce.runs.display import Display
 from reproduce.runs.estimate import cost
 from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, run
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore
 from tests.fixtures.settings import settings
 
 SMALL = {"train": {"steps": 3, "evaluations": 2, "bucket": 2}, "test": {"lengths": (1, 2), "examples": 4}}
@@ -54,7 +54,7 @@ def differing(specs: Mapping[str, Spec], place: Path) -> list[str]:
         costs = {job: cost(job.spec, "cpu") for job in jobs}
         report = run(jobs, {}, Order(root, {}), Local(workers), Display(costs, workers, stream=io.StringIO()))
         assert not report.failures, report.failures
-        store = Store(root, "local")
+        store = LocalStore(root)
         found.append({made.experiment: sums(store.folder(made)) for made in report.runs})
     assert len(found[0]) == len(specs)
     return [name for name in found[0] if found[0][name] != found[1].get(name)]

@@ -39,11 +39,9 @@ from reproduce.comparison import published, statements
 from reproduce.comparison.published import PublishedError
 from reproduce.figures import Drawn
 from reproduce.pages import site
-from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes, attention_from_bytes, attention_to_bytes
-from reproduce.store.atomic_files import StoreError
-from reproduce.store.leases import silent
-from reproduce.store.run_folder import SUM
-from reproduce.store.store import Store
+from reproduce.store.files import StoreError, silent
+from reproduce.store.run_folder import SUM, arrays_from_bytes, arrays_to_bytes, attention_from_bytes, attention_to_bytes
+from reproduce.store.store import LocalStore
 from stress.watched import watched
 from tests.fixtures.toy_paper import SPEC, outcome
 from tests.lengen.test_execute import SPEC as TRAINED
@@ -109,7 +107,7 @@ class Attacked(NamedTuple):
 @functools.cache
 def finished(place: Path) -> tuple[Path, dict[str, Any]]:
     """A store with one finished run, and the content of its run.json, without the sum that no stranger would match."""
-    store = Store(place, "local")
+    store = LocalStore(place)
     with store.workspace("toy/fig1/alpha", "cpu", 0, SPEC.hash()) as space:
         space.publish({"spec": SPEC.to_dict(), "overrides": []}, outcome())
     info = json.loads((place / "local" / RUN / "run.json").read_text())
@@ -119,7 +117,7 @@ def finished(place: Path) -> tuple[Path, dict[str, Any]]:
 def _with_run_json(folder: Path, content: bytes) -> None:
     place, _ = finished(folder / "store")
     (place / "local" / RUN / "run.json").write_bytes(content)
-    store = Store(place, "local")
+    store = LocalStore(place)
     for run in store.headers():
         loaded = store.load(run)
         if outcome().grid == loaded.grid:
@@ -145,7 +143,7 @@ def _with_record(name: str) -> Callable[[Path, bytes], None]:
         (home / name).write_bytes(content)
         files = {**info["files"], name: hashlib.sha256(content).hexdigest()}
         (home / "run.json").write_text(json.dumps({**info, "files": files}))
-        for run in Store(place, "local").runs():
+        for run in LocalStore(place).runs():
             assert run.grid is not None
         (home / name).write_bytes(outcome().grid.to_csv().encode() if name == "scores.csv" else b"step,name,value\n")
 

@@ -17,7 +17,7 @@ from reproduce.comparison.history import AS_NOW, CODES, OTHERWISE, UNKNOWN, hist
 from reproduce.comparison.statements import statements
 from reproduce.pages import comparison, terminal
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.atomic_files import readable
+from reproduce.store.files import readable
 from reproduce.store.locations import stores, with_runs
 from reproduce.store.provenance import checkout
 

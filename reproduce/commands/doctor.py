@@ -21,11 +21,9 @@ from filelock import SoftFileLease, Timeout
 
 from lengen.results.machine import machine
 from reproduce.pages.terminal import width
-from reproduce.store.atomic_files import StoreError, existing, readable, write_text
-from reproduce.store.leases import HEARTBEAT, LEASE, STALE, leased, silent
+from reproduce.store.files import HEARTBEAT, LEASE, STALE, StoreError, existing, leased, readable, silent, write_text
 from reproduce.store.locations import results_root
-from reproduce.store.locked import differing, versions
-from reproduce.store.provenance import checkout
+from reproduce.store.provenance import checkout, differing, versions
 
 OLDEST = (3, 11)
 """The first Python that runs this."""

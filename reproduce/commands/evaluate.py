@@ -17,7 +17,7 @@ from lengen.results.records import Grid, Run
 from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.newest import newest
-from reproduce.store.atomic_files import check_place, readable
+from reproduce.store.files import check_place, readable
 from reproduce.store.locations import stores
 
 

@@ -14,7 +14,7 @@ from lengen import benchmark
 from lengen.benchmark.files import WRITERS, Lines
 from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.atomic_files import readable
+from reproduce.store.files import readable
 
 PROBLEMS = "Problems of arithmetic for length generalization, written by `reproduce"
 """In the card of exported problems; the command follows."""

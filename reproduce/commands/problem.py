@@ -20,7 +20,7 @@ from reproduce.pages import terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
 from reproduce.runs.newest import check_profile, newest
-from reproduce.store.atomic_files import check_place, one_line, readable
+from reproduce.store.files import check_place, one_line, readable
 from reproduce.store.locations import stores
 from reproduce.store.store import WEIGHTS
 

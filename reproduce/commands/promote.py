@@ -14,10 +14,10 @@ from reproduce.comparison.published import CHECKED
 from reproduce.pages import comparison
 from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.display import counter
-from reproduce.store.atomic_files import StoreError, readable
+from reproduce.store.files import StoreError, readable
 from reproduce.store.locations import stores
 from reproduce.store.provenance import checkout
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore, Store
 
 MOST = 8
 """Seeds that are promoted unless others are named; settings are tried on those beyond."""
@@ -90,12 +90,12 @@ def _of_seeds(runs: Sequence[Run], seeds: Sequence[int] | None, local: Store) ->
             _say(f"{readable(local.folder(run))}: {said}; --seeds {run.seed} would")
 
 
-def _local(folder: Path) -> Store:
+def _local(folder: Path) -> LocalStore:
     """The local store in another results folder, or the folder of local runs itself."""
     folder = folder.absolute()
     if not folder.is_dir():
         raise StoreError(f"--from {readable(folder)}: there is no such folder; expected results/local of a checkout")
-    return Store(folder, "local") if (folder / "local").is_dir() else Store(folder.parent, folder.name)
+    return LocalStore(folder) if (folder / "local").is_dir() else LocalStore(folder.parent, folder.name)
 
 
 def _refresh_reference(paper: str, reference: Store) -> None:

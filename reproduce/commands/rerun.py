@@ -24,10 +24,10 @@ from reproduce.runs.local import Local
 from reproduce.runs.newest import newest
 from reproduce.runs.plan import Job, Order, run
 from reproduce.runs.run_differences import Line, compared, otherwise, same
-from reproduce.store.atomic_files import StoreError, readable, write_text
+from reproduce.store.files import StoreError, readable, write_text
 from reproduce.store.locations import stores
 from reproduce.store.provenance import provenance
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore, Store
 
 INSIDE = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*")
 """Folder of one training of a run, below the run's."""
@@ -41,7 +41,7 @@ def rerun_command(options: argparse.Namespace) -> int:
     job = Job(stored.experiment, stored.profile, stored.seed, spec, tuple(stored.info["overrides"]))
     print(f"{stored.experiment} {stored.profile} seed {stored.seed} once more, in a temporary folder", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="rerun-") as place:
-        local = Store(Path(place), "local")
+        local = LocalStore(Path(place))
         _as_then(stored, local, spec)
         order = Order(local.root, provenance(options.arguments))
         with Display({job: cost_on(spec, gpu=stored.info.get("device") == "cuda")}, 1) as display:
@@ -90,7 +90,7 @@ def _in_folder(folder: Path, profile: str | None, seed: int | None) -> tuple[Run
         raise StoreError(
             f"{readable(folder)} is no folder of a run: expected .../local/paper/figure/variant/profile/seed-0/v1"
         )
-    store = Store(folder.parents[6], parts[-7])
+    store = LocalStore(folder.parents[6], parts[-7])
     return store.at(folder), store
 
 
@@ -109,7 +109,7 @@ def setting(run: Run) -> Spec:
     return spec
 
 
-def _as_then(stored: Run, local: Store, spec: Spec) -> None:
+def _as_then(stored: Run, local: LocalStore, spec: Spec) -> None:
     """Lay out what the run chose for itself: its kernels, and its threads where they are not one."""
     import torch
 

@@ -18,11 +18,11 @@ from reproduce.runs.display import Display, counter
 from reproduce.runs.estimate import cost_on, in_words, makespan, usable_cores
 from reproduce.runs.plan import Job, Order, Plan, PlanError, Report
 from reproduce.runs.run_cost import updates_made
-from reproduce.store.atomic_files import one_line, readable
+from reproduce.store.files import one_line, readable
 from reproduce.store.locations import reference_root, results_root, stores
 from reproduce.store.provenance import provenance
 from reproduce.store.reference import Reference
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore, Store
 
 ONE_SEED = (
     "one seed is one outcome: it can show that a setting reaches an accuracy, not how often it does; a level needs 3 "
@@ -59,7 +59,7 @@ def run_command(options: argparse.Namespace) -> int:
         if not plan.jobs:
             terminal.tell("results/reference holds every run: nothing is missing")
             return 0
-    local = Store(results_root(), "local")
+    local = LocalStore(results_root())
     done = {} if options.fresh else planning.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
     workers = engines.workers_here(options)

@@ -19,7 +19,7 @@ import msgspec
 from lengen.results.records import Run
 from reproduce.comparison.statements import Statement, statements
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.atomic_files import StoreError
+from reproduce.store.files import StoreError
 
 AS_NOW, OTHERWISE, UNKNOWN = "as recorded", "otherwise", "could not be looked up"
 CODES = {AS_NOW: 0, OTHERWISE: 1, UNKNOWN: 3}

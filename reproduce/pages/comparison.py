@@ -19,7 +19,7 @@ from reproduce.pages.looks import LOOKS
 from reproduce.pages.markdown import folded, table
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost, in_words
-from reproduce.store.atomic_files import update
+from reproduce.store.files import update
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from reproduce.pages.readme import scores
 from reproduce.runs import run_cost
 from reproduce.runs.accuracy import accuracies
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.atomic_files import update
+from reproduce.store.files import update
 from reproduce.store.store import Store
 
 HERE = Path(__file__).resolve().parent

@@ -19,7 +19,7 @@ from reproduce.comparison import values
 from reproduce.pages import comparison, overview, readme
 from reproduce.pages.facts import gather
 from reproduce.publication import badges, cards, crate
-from reproduce.store.atomic_files import update
+from reproduce.store.files import update
 
 
 def files(repository: Path) -> dict[Path, str]:

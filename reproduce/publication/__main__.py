@@ -3,7 +3,7 @@
 import sys
 
 from reproduce.publication import write
-from reproduce.store.atomic_files import readable
+from reproduce.store.files import readable
 from reproduce.store.provenance import checkout
 
 

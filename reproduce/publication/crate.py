@@ -12,7 +12,7 @@ from lengen.results.records import Run
 from reproduce.pages.facts import Facts
 from reproduce.runs import run_cost
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.atomic_files import StoreError, readable
+from reproduce.store.files import StoreError, readable
 
 CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"

@@ -13,7 +13,7 @@ from lengen.results.progress import Progress
 from reproduce.runs.estimate import Cost, in_words, makespan
 from reproduce.runs.plan import Job
 from reproduce.runs.worker import RESUMING
-from reproduce.store.atomic_files import one_line
+from reproduce.store.files import one_line
 
 REDRAWS_PER_SECOND = 4
 QUIET = 10.0

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from lengen.paper.experiment import Experiment
 from lengen.results.records import Run
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
-from reproduce.store.atomic_files import StoreError
+from reproduce.store.files import StoreError
 from reproduce.store.store import WEIGHTS, Store
 
 

@@ -15,7 +15,7 @@ from lengen.results.records import Run
 from lengen.settings.spec import Spec
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.estimate import cost
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore, Store
 
 
 class PlanError(ValueError):
@@ -143,7 +143,7 @@ def run(jobs: Sequence[Job], done: Mapping[Job, Run], order: Order, engine: Engi
     todo = [job for job in jobs if job not in done]
     if todo:
         engine(todo, order, collector)
-    made = finished([job for job in todo if job.name not in collector.failures], Store(order.root, "local"))
+    made = finished([job for job in todo if job.name not in collector.failures], LocalStore(order.root))
     known = {**done, **made}
     return Report([known[job] for job in jobs if job in known], collector.failures)
 

@@ -25,10 +25,9 @@ from typing import Any
 from lengen.results.progress import Progress
 from reproduce.runs.plan import FatalError, Job, Order, PlanError, Watch, longest_first
 from reproduce.runs.worker import Deaths, JobQueue, make
-from reproduce.store.atomic_files import writing
-from reproduce.store.leases import BusyError
+from reproduce.store.files import BusyError, writing
 from reproduce.store.provenance import code_digest, this_machine
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore
 
 AHEAD = 2
 """Runs that are submitted beyond what the cluster has room for: none waits for the driver, and a cluster that grows by
@@ -233,7 +232,7 @@ class _Sender:
 @contextlib.contextmanager
 def command_file(root: Path) -> Iterator[Path]:
     """Give an empty file among the local runs: a task that does not see it cannot begin, and ends when it is gone."""
-    place = Store(root, "local").path
+    place = LocalStore(root).path
     with writing(place):
         place.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=place, prefix=".command-")

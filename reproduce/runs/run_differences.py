@@ -15,7 +15,7 @@ import numpy as np
 
 from lengen.metrics.measures import shares
 from lengen.results.records import Run
-from reproduce.store.atomic_files import StoreError
+from reproduce.store.files import StoreError
 from reproduce.store.run_folder import damaged
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reproduce.runs.estimate import cost, in_words, makespan
 from reproduce.runs.plan import Job, PlanError
-from reproduce.store.atomic_files import readable, write_text
+from reproduce.store.files import readable, write_text
 from reproduce.store.provenance import checkout
 
 WORKERS = 8

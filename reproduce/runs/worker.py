@@ -25,9 +25,8 @@ from lengen.results.records import Run
 from lengen.training.procedure import run_setting
 from reproduce import is_sentence
 from reproduce.runs.plan import FatalError, Job, Order, Watch
-from reproduce.store.atomic_files import StoreError, existing, readable, write_text
-from reproduce.store.leases import STALE, BusyError
-from reproduce.store.store import BEGINNING, CHECKPOINT, LOGGERS, Store, Workspace
+from reproduce.store.files import STALE, BusyError, StoreError, existing, readable, write_text
+from reproduce.store.store import BEGINNING, CHECKPOINT, LOGGERS, LocalStore, Workspace
 
 ERRORS = "error.txt"
 """File for the traceback of an unexpected error, in the work folder of the run."""
@@ -169,7 +168,7 @@ def make(job: Job, order: Order, watch: Watch, left: bool = False, take: Callabl
         BusyError: if another process makes it.
         FatalError: for what concerns all runs.
     """
-    store, began = Store(order.root, "local"), time.monotonic()
+    store, began = LocalStore(order.root), time.monotonic()
     work: Path | None = None
     try:
         with store.workspace(*job.key, fresh=order.fresh and not left) as space:
@@ -312,7 +311,7 @@ class Deaths:
     """Count of the processes of each run that died in a row without a checkpoint in between."""
 
     def __init__(self, root: Path) -> None:
-        self._store, self._counts = Store(root, "local"), dict[Job, tuple[float, int]]()
+        self._store, self._counts = LocalStore(root), dict[Job, tuple[float, int]]()
 
     def noted(self, job: Job, cause: str) -> tuple[bool, str]:
         """Note a death; return if the run is made again, and the sentence about it."""

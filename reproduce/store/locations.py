@@ -5,18 +5,16 @@ import os
 import sys
 from pathlib import Path
 
-from reproduce.store.atomic_files import StoreError, one_line, readable
+from reproduce.store.files import StoreError, one_line, readable
 from reproduce.store.provenance import checkout
 from reproduce.store.reference import Reference
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore, Store
 from reproduce.store.tables import RUNS
 
 
 def results_root() -> Path:
-    """Return the folder of the local runs: ``$LENGEN_RESULTS`` if it is set.
-
-    Else ``results`` of this checkout, or of the current folder if the program was installed without its repository.
-    """
+    """The folder of the local runs: ``$LENGEN_RESULTS`` if it is set; else ``results`` of this checkout, or of the
+    current folder if the program was installed without its repository."""
     chosen = os.environ.get("LENGEN_RESULTS", "").strip()
     if not chosen:
         return (checkout() or Path.cwd()) / "results"
@@ -27,36 +25,33 @@ def results_root() -> Path:
 
 
 def reference_root() -> Path:
-    """Return the folder of the committed results.
-
-    It is that of this checkout, wherever local runs go, unless ``$LENGEN_RESULTS`` holds a ``reference`` of its own or
-    there is no checkout.
-    """
+    """The folder of the committed results: that of this checkout, wherever local runs go, unless ``$LENGEN_RESULTS``
+    holds a ``reference`` of its own or there is no checkout."""
     root, repository = results_root(), checkout()
     return root if repository is None or (root / "reference").is_dir() else repository / "results"
 
 
-def stores() -> tuple[Reference, Store]:
-    """Return the reference and the local store; says on stderr where there are no results, or none of the committed."""
+def stores() -> tuple[Reference, LocalStore]:
+    """The reference and the local store; says on stderr where there are no results, or none of the committed."""
     if absent := no_results() or no_reference():
         _say(absent)
-    return Reference(reference_root()), Store(results_root(), "local")
+    return Reference(reference_root()), LocalStore(results_root())
 
 
 def with_runs(paper: str) -> list[Store]:
-    """Return the reference store, and the local one where it has runs of this paper."""
+    """The reference store, and the local one where it has runs of this paper."""
     reference, local = stores()
     return [reference, local] if local.headers(paper) else [reference]
 
 
 @functools.cache
 def _say(sentence: str) -> None:
-    """Print a line on stderr, once a process: a command asks for its stores several times."""
+    """A line on stderr, once a process: a command asks for its stores several times."""
     print(one_line(sentence), file=sys.stderr)
 
 
 def no_results() -> str:
-    """Return one sentence where ``$LENGEN_RESULTS`` names no results folder, maybe by a slip; else nothing."""
+    """One sentence where ``$LENGEN_RESULTS`` names no results folder, maybe by a slip; else nothing."""
     root = results_root()
     if "LENGEN_RESULTS" not in os.environ or any((root / name).is_dir() for name in ("reference", "local")):
         return ""
@@ -68,10 +63,7 @@ def no_results() -> str:
 
 
 def no_reference() -> str:
-    """Return one sentence where the committed results cannot be here, because only the program was installed.
-
-    Else nothing.
-    """
+    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
     place = results_root() / "reference"
     if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob(f"*/*/{RUNS}")):
         return ""

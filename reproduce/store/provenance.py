@@ -1,4 +1,4 @@
-"""Provenance of a run: commit, versions, platform, command. Does not import torch.
+"""Provenance of a run: commit, versions, platform, command; and what differs from requirements.lock.
 
 What enters is this checkout and the installed packages; what leaves is plain data for run.json. Nothing in it
 names the machine or a place on its disk, so results of different machines can stand in one repository.
@@ -7,9 +7,11 @@ names the machine or a place on its disk, so results of different machines can s
 import functools
 import hashlib
 import platform
+import re
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 
 from lengen import __version__
@@ -21,15 +23,13 @@ PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 
 
 def checkout() -> Path | None:
-    """Return the repository that this program runs from, with or without git; None if it is installed without one."""
+    """The repository that this program runs from, with or without git; None if it is installed without one."""
     root = Path(__file__).resolve().parents[2]
     return root if (root / "pyproject.toml").is_file() else None
 
 
 def provenance(arguments: Sequence[str]) -> dict[str, object]:
-    """Return where what is about to run comes from.
-
-    That is commit, dirty flag, digest and version of the code, versions, platform and command line.
+    """Commit, dirty flag, digest and version of the code, versions, platform and command line of what is about to run.
 
     ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` if no git tracks this code.
     """
@@ -89,3 +89,37 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "absent"
+
+
+# The text of a lock and the installed packages enter; names and versions that differ leave.
+
+
+def versions(lock: str) -> dict[str, str]:
+    """Name -> version of a requirements file.
+
+    >>> versions("# a comment\\nnumpy==2.2.1 \\\\\\n    --hash=sha256:00\\nmsgspec==0.19.0\\n")
+    {'numpy': '2.2.1', 'msgspec': '0.19.0'}
+    """
+    return dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE))
+
+
+def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """(package, version in the lock file, version here or "") of those that differ."""
+    for name, wanted in locked.items():
+        try:
+            here = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            here = ""
+        if here != wanted:
+            yield name, wanted, here
+
+
+def others(packages: Collection[str]) -> str:
+    """Packages of these whose version is not the locked one, as ``matplotlib 3.10.0 (locked: 3.11.2)``; "" if there is
+    none, or no lock."""
+    root = checkout()
+    if root is None or not (root / "requirements.lock").is_file():
+        return ""
+    locked = versions((root / "requirements.lock").read_text(encoding="utf-8"))
+    found = differing({name: wanted for name, wanted in locked.items() if name in packages})
+    return ", ".join(f"{name} {here or 'absent'} (locked: {wanted})" for name, wanted, here in found)

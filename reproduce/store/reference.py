@@ -10,15 +10,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from lengen.results.records import Grid, Run
-from reproduce.store.atomic_files import StoreError, readable, write_bytes
-from reproduce.store.lazy import LazyMapping
-from reproduce.store.leases import leased
-from reproduce.store.run_folder import ARRAYS, ATTENTION
+from reproduce.store.files import StoreError, leased, readable, write_bytes
+from reproduce.store.run_folder import ARRAYS, ATTENTION, arrays_from_bytes, attention_from_bytes
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, Store
-from reproduce.store.tables import RUNS, Key, Tables, records
+from reproduce.store.tables import RUNS, Key, LazyMapping, Tables, records
 
 LEFT = ("sum", "status", "schema_version", "files")
 """Fields of run.json that the tables leave out: sums of files that are tables now."""
@@ -26,6 +24,7 @@ LARGEST_WEIGHTS = 4 * 2**20
 """Bytes of a model that may be promoted: bigger ones do not belong in a repository."""
 
 
+@final
 class Reference(Store):
     """The committed runs below ``root/reference``."""
 
@@ -44,7 +43,7 @@ class Reference(Store):
         ]
 
     def made(self, experiment: str, profile: str) -> Iterator[Run]:
-        """Yield runs of one experiment at one profile with hash, overrides and kernels alone."""
+        """Yield the runs of one experiment at one profile with hash, overrides and kernels alone."""
         for line in self._of(experiment).made.get((experiment.rpartition("/")[2], profile), ()):
             info = {"spec_hash": line.spec_hash, "overrides": [], "kernels": line.kernels}
             yield Run(experiment, profile, line.seed, 1, self.name, info, Grid(("length",)))
@@ -54,14 +53,9 @@ class Reference(Store):
         return self._read_run(self._of(header.experiment), _key(header))
 
     def of(self, experiment: str, profile: str) -> list[Run]:
-        """Return runs of one experiment at one profile, with their records; reads its figure alone."""
+        """Return the runs of one experiment at one profile with their records; reads its figure alone."""
         tables, variant = self._of(experiment), experiment.rpartition("/")[2]
         return [self._read_run(tables, key) for key in tables.runs if key[:2] == (variant, profile)]
-
-    def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
-        """Return the run of exactly this setting and seed, or None."""
-        found = (run for run in self.of(experiment, profile) if run.seed == seed)
-        return next((run for run in found if run.info["spec_hash"] == spec_hash), None)
 
     def folder(self, run: Run) -> Path:
         """Return the folder of a run's arrays and weights."""
@@ -116,7 +110,7 @@ class Reference(Store):
         return self._at(f"{self.path}/{experiment.rpartition('/')[0]}")
 
     def _at(self, folder: Path | str) -> Tables:
-        """Return the tables in a folder, read anew after another process has written them."""
+        """The tables in a folder, read anew after another process has written them."""
         folder = str(folder)  # asked for hundreds of times, and pathlib takes five times as long
         try:
             found = os.stat(f"{folder}/{RUNS}")
@@ -132,8 +126,6 @@ class Reference(Store):
             header = _run(key, tables.runs[key])
             found: dict[str, Any] = {}
             if ATTENTION in tables.runs[key]["files"]:
-                from reproduce.store.archives import attention_from_bytes  # NumPy takes a tenth of a second
-
                 found["attention"] = attention_from_bytes(self.whole(header, ATTENTION).read_bytes())
             if ARRAYS in tables.runs[key]["files"]:
                 found["arrays"] = LazyMapping(lambda: self._arrays(header))
@@ -141,13 +133,11 @@ class Reference(Store):
         return tables.loaded[key]
 
     def _arrays(self, run: Run) -> dict[str, Any]:
-        from reproduce.store.archives import arrays_from_bytes
-
         return arrays_from_bytes(self.whole(run, ARRAYS).read_bytes())
 
 
 def _run(key: Key, fields: Mapping[str, Any]) -> Run:
-    """Return a run without its records."""
+    """A run without its records."""
     return Run(fields["experiment"], *key[1:], 1, "reference", fields, Grid(("length",)))
 
 
@@ -156,7 +146,7 @@ def _key(run: Run) -> Key:
 
 
 def _is_new(run: Run, stored: Mapping[str, Any] | None, weights: bool) -> bool:
-    """Return True for a run that the tables lack, that ended after the stored one, or that brings its weights along."""
+    """True for a run that the tables lack, that ended after the stored one, or that brings its weights along."""
     if stored is None:
         return True
     if (run.info["spec_hash"], records(run).digests()) == (stored["spec_hash"], stored["rows"]):

@@ -5,17 +5,22 @@ sha256 that run.json holds, or a `StoreError` that names the file and what was e
 """
 
 import hashlib
+import io
 import json
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from lengen.part import SettingError
-from lengen.results.records import Grid, RecordError, key_counts_from_csv, metrics_from_csv
+from lengen.results.records import AttentionMap, ExampleMap, Grid, RecordError, key_counts_from_csv, metrics_from_csv
 from lengen.settings.spec import from_dict
-from reproduce.store.atomic_files import StoreError, read_bytes, readable
+from reproduce.store.files import StoreError, read_bytes, readable
+
+if TYPE_CHECKING:
+    import numpy as np  # takes a tenth of a second, and who counts runs reads no arrays
 
 SCHEMA = 2
 """Version of run.json; no other is read."""
@@ -24,18 +29,16 @@ SCORES = "scores.csv"
 ATTENTION, ARRAYS = "attention.npz", "arrays.npz"
 RECORDS = ("metrics.csv", SCORES, "keys.csv", ATTENTION, ARRAYS)
 """Records of a run; each is checked against its sha256 when read."""
-
-
 LARGEST_TEXT = 2**24
 """Bytes of the longest run.json or table that is read; read, it takes some twenty times as much memory."""
-
-
+LARGEST_ARRAYS = 2**30
+"""Bytes that an archive may hold, packed or unpacked: bigger ones are no records of a run."""
 SUM = "sum"
 """Field of run.json with the sha256 of all its others; runs of before there was one lack it."""
 
 
 def sealed(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run.json with its sum, as it reads back.
+    """A run.json with its sum, as it reads back.
 
     >>> whole = sealed({"seed": 3, "scalars": {"steps": 0.5}})
     >>> intact(whole), intact({**whole, "seed": 2}), intact({"seed": 2})
@@ -100,10 +103,7 @@ class Form(Known, frozen=True, kw_only=True):
 
 
 def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
-    """Return the sentence for a file without the sha256 that is ``wanted``.
-
-    It has the remedy when git rewrote its line ends.
-    """
+    """The sentence for a file without the sha256 that is ``wanted``, with the remedy when git rewrote its line ends."""
     if b"\r\n" in content and hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() == wanted:
         return (
             f"git changed the line ends of {readable(path)}, so it is not the file its run wrote: type git config "
@@ -116,7 +116,7 @@ def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
 
 
 def load_info(folder: Path) -> dict[str, Any]:
-    """Return run.json of a version folder, checked for form."""
+    """run.json of a version folder, checked for form."""
     path = folder / "run.json"
     repair = "; restore it, or delete its folder"
     try:
@@ -153,10 +153,7 @@ def load_info(folder: Path) -> dict[str, Any]:
 
 
 def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return records of a version folder, as keyword arguments of `Run`; each file is checked against its sha256."""
-    # NumPy takes a tenth of a second, and who counts runs reads no records.
-    from reproduce.store.archives import LARGEST_ARRAYS, arrays_from_bytes, attention_from_bytes
-
+    """Records of a version folder, as keyword arguments of `Run`; each file is checked against its sha256."""
     readers: dict[str, tuple[str, Callable[[bytes], Any]]] = {
         "metrics.csv": ("metrics", lambda content: metrics_from_csv(content.decode())),
         SCORES: ("grid", lambda content: Grid.from_csv(content.decode())),
@@ -183,3 +180,79 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
     if "grid" not in found:
         raise StoreError(f"{readable(folder)}: expected {SCORES}; restore it, or delete this folder")
     return found
+
+
+def attention_to_bytes(attention: AttentionMap) -> bytes:
+    """attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``; equal maps, equal bytes.
+
+    Where examples were kept, uint8 ``examples`` (examples, layers, heads, queries, keys) and their ``example_tokens``.
+    """
+    import numpy as np
+
+    arrays = {
+        "weights": attention.weights.astype(np.float16),
+        "tokens": np.array(attention.tokens, dtype=np.str_),
+        "n": np.array(attention.n),
+    }
+    if attention.examples:
+        arrays["examples"] = np.stack([example.weights for example in attention.examples])
+        arrays["example_tokens"] = np.array([example.tokens for example in attention.examples], dtype=np.str_)
+    return _archive(arrays)
+
+
+def attention_from_bytes(content: bytes) -> AttentionMap:
+    """The inverse of `attention_to_bytes`; nothing in the file can run code (no pickles)."""
+    import numpy as np
+
+    try:
+        arrays = arrays_from_bytes(content)
+        examples = tuple(
+            ExampleMap(_texts(tokens), weights.astype(np.uint8))
+            for tokens, weights in zip(arrays.get("example_tokens", ()), arrays.get("examples", ()), strict=True)
+        )
+        weights = arrays["weights"].astype(np.float32)
+        return AttentionMap(_texts(arrays["tokens"]), weights, int(arrays["n"]), examples)
+    except Exception:
+        raise RecordError("expected a NumPy archive with the arrays weights, tokens and n") from None
+
+
+def _texts(tokens: "np.ndarray") -> tuple[str, ...]:
+    return tuple(str(token) for token in tokens)
+
+
+def arrays_to_bytes(arrays: Mapping[str, "np.ndarray"]) -> bytes:
+    """A NumPy archive of named arrays in the dtype given; equal arrays give equal bytes, in whatever order.
+
+    Raises `RecordError` for arrays of Python objects: they would be stored as pickles, which run code when read.
+    """
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise RecordError(f"array '{name}': expected numbers or text, not Python objects")
+    return _archive(dict(sorted(arrays.items())))
+
+
+def arrays_from_bytes(content: bytes) -> dict[str, "np.ndarray"]:
+    """The inverse of `arrays_to_bytes`; nothing in the file can run code (no pickles)."""
+    import numpy as np
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as inside:
+            if sum(entry.file_size for entry in inside.infolist()) > LARGEST_ARRAYS:
+                raise ValueError
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except Exception:
+        raise RecordError("expected a NumPy archive of arrays of numbers or text") from None
+
+
+def _archive(arrays: Mapping[str, "np.ndarray"]) -> bytes:
+    """The archive of `numpy.savez_compressed`, which takes no array of the name "file"."""
+    import numpy as np
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            # opened by its name an entry has a constant date
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asarray(array, order="C"), allow_pickle=False)
+    return out.getvalue()

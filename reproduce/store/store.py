@@ -8,6 +8,7 @@ nothing.
     <root>/<store>/<paper>/<figure>/<variant>/<profile>/seed-<k>/{.lease, .work/, v1/, v2/, ...}
 """
 
+import abc
 import contextlib
 import datetime
 import glob
@@ -18,12 +19,21 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from lengen.results.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
-from reproduce.store.atomic_files import StoreError, readable, sync, write_bytes, write_text, writing
-from reproduce.store.leases import Held, leased
-from reproduce.store.run_folder import RECORDS, SCHEMA, SCORES, damaged, load_info, load_records, sealed
+from reproduce.store.files import Held, StoreError, leased, readable, sync, write_bytes, write_text, writing
+from reproduce.store.run_folder import (
+    RECORDS,
+    SCHEMA,
+    SCORES,
+    arrays_to_bytes,
+    attention_to_bytes,
+    damaged,
+    load_info,
+    load_records,
+    sealed,
+)
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 WEIGHTS_SUM = "weights_sha256"
@@ -35,13 +45,13 @@ WHO = ("experiment", "profile", "seed")
 _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
 BEGINNING = ".beginning"
-"""File in ``.work`` which says who began the run there (`reproduce.runs.worker`)."""
+"""File in ``.work`` which says who began the run there (`reproduce.runs.first_process`)."""
 
 
 class Workspace:
     """The folder in which one run grows, with its lease held; `publish` gives it its final name."""
 
-    def __init__(self, store: "Store", key: tuple[str, str, int, str], folder: Path, held: Held) -> None:
+    def __init__(self, store: "LocalStore", key: tuple[str, str, int, str], folder: Path, held: Held) -> None:
         self._store, self._key = store, key
         self.held = held
         """The right to write here: a process that was stopped for long may have lost it."""
@@ -54,8 +64,6 @@ class Workspace:
         ``info`` is what the conductor knows (spec, overrides, provenance); ``outcome.info`` what the run found out.
         run.json is written last, with the sha256 of every other file and of itself.
         """
-        from reproduce.store.archives import arrays_to_bytes, attention_to_bytes  # NumPy takes a tenth of a second
-
         self.held.check()
         experiment, profile, seed, spec_hash = self._key
         folder = self.folder
@@ -90,63 +98,99 @@ class Workspace:
         return self._store._name(self, content)
 
 
-class Store:
-    """Run folders below ``root/name``: the local runs of a checkout, or of another."""
+class Store(abc.ABC):
+    """Finished runs below ``root/name``, to be read; a name is ``reference`` or that of a folder of local runs."""
 
     def __init__(self, root: Path, name: str) -> None:
         self.root, self.name = Path(root), name
         self.path = self.root / name
+
+    @abc.abstractmethod
+    def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
+        """Return finished runs with their fields only, records left empty, sorted: quick, for counting.
+
+        ``holding``: those that have this file; weights are kept of few, and not of the newest always.
+        """
+
+    @abc.abstractmethod
+    def made(self, experiment: str, profile: str) -> Iterator[Run]:
+        """Yield the finished runs of one experiment at one profile as `headers`, each read when it is asked for."""
+
+    @abc.abstractmethod
+    def of(self, experiment: str, profile: str) -> list[Run]:
+        """Return the runs of one experiment at one profile with their records; reads nothing else."""
+
+    @abc.abstractmethod
+    def load(self, header: Run) -> Run:
+        """Return a run of `headers` with its records."""
+
+    @abc.abstractmethod
+    def folder(self, run: Run) -> Path:
+        """Return the folder of a run of this store."""
+
+    def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
+        """Return the runs of `headers` with their records."""
+        return [self.load(run) for run in self.headers(paper, profile)]
+
+    def whole(self, run: Run, name: str) -> Path:
+        """Return a file of a run that is no record, such as its weights; raises `StoreError` where it is not there, or
+        is not the file its run wrote."""
+        path = self.folder(run) / name
+        if not path.is_file():
+            raise StoreError(f"{readable(path)} is missing: restore it, or run it again")
+        if _sha256(path) != dict(run.info["files"]).get(name):
+            raise StoreError(damaged(path))
+        return path
+
+
+@final
+class LocalStore(Store):
+    """Run folders: the local runs of a checkout, or of another; of each (experiment, profile, seed, spec hash) the
+    newest version counts."""
+
+    def __init__(self, root: Path, name: str = "local") -> None:
+        super().__init__(root, name)
         self._read: dict[Path, Run] = {}
 
     def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
-        """Return finished runs with their run.json only, records left empty: quick, for counting.
-
-        ``holding``: the newest versions that hold this file; weights are kept of few, and not of the newest always.
-        """
+        """Return finished runs with their run.json only; ``holding``: the newest versions that have this file."""
         folders = self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*")
         return _newest_of_each(
             [self._header(folder) for folder in folders if holding is None or (folder / holding).is_file()]
         )
 
     def made(self, experiment: str, profile: str) -> Iterator[Run]:
-        """Yield finished runs of one experiment at one profile with their run.json only.
-
-        Each is read when it is asked for.
-        """
+        """Yield all versions of the runs of one experiment at one profile with their run.json only."""
         if os.path.isdir(self.path / experiment / profile):
             yield from map(self._header, self._versions(f"{experiment}/{profile}/seed-*"))
 
-    def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
-        """Return finished runs, the newest version of each (experiment, profile, seed, spec hash), sorted."""
-        return [self.load(run) for run in self.headers(paper, profile)]
+    def of(self, experiment: str, profile: str) -> list[Run]:
+        """Return the runs of one experiment at one profile with their records; reads nothing else."""
+        return _newest_of_each([self.at(folder) for folder in self._versions(f"{experiment}/{profile}/seed-*")])
 
     def load(self, header: Run) -> Run:
         """Return a run of `headers` with its records."""
         return self.at(self.folder(header))
 
-    def at(self, folder: Path) -> Run:
-        """Return the run in one version folder of this store, with its records, every file checked.
+    def folder(self, run: Run) -> Path:
+        """Return the version folder of a run."""
+        return self.path / run.experiment / run.profile / f"seed-{run.seed}" / f"v{run.version}"
 
-        The newest of its kind or not. It is read once, since a version never changes.
+    def at(self, folder: Path) -> Run:
+        """Return the run in one version folder with its records, every file checked; the newest of its kind or not.
+
+        It is read once, since a version never changes.
         """
         if folder not in self._read:
             header = self._header(folder)
             self._read[folder] = replace(header, **load_records(folder, header.info))
         return self._read[folder]
 
-    def of(self, experiment: str, profile: str) -> list[Run]:
-        """Return `runs` of one experiment at one profile; reads nothing else."""
-        return _newest_of_each([self.at(folder) for folder in self._versions(f"{experiment}/{profile}/seed-*")])
-
     def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
         """Return the newest finished version of exactly this run, or None."""
         folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
-        found = (folder for folder in folders if self._header(folder).info["spec_hash"] == spec_hash)
-        return next(map(self.at, found), None)
-
-    def folder(self, run: Run) -> Path:
-        """Return the folder of a run of this store."""
-        return self.path / run.experiment / run.profile / f"seed-{run.seed}" / f"v{run.version}"
+        versions = (folder for folder in folders if self._header(folder).info["spec_hash"] == spec_hash)
+        return next(map(self.at, versions), None)
 
     @contextlib.contextmanager
     def workspace(
@@ -159,7 +203,7 @@ class Store:
         fresh: bool = False,
         tell: Callable[[str], None] | None = None,
     ) -> Iterator[Workspace]:
-        """Hold the work folder of one run, with its lease held; what another specification left in it is discarded.
+        """The work folder of one run, with its lease held; what another specification left in it is discarded.
 
         ``fresh`` discards what the same specification left too. Where another process holds the lease, ``tell``
         gets one sentence and the call waits; without ``tell`` it raises `BusyError`.
@@ -174,18 +218,6 @@ class Store:
                 work.mkdir(exist_ok=True)
             write_text(mark, spec_hash)
             yield Workspace(self, (experiment, profile, seed, spec_hash), work, held)
-
-    def whole(self, run: Run, name: str) -> Path:
-        """Return a file of a run that is no record, such as its weights.
-
-        Raises `StoreError` where it is not there, or is not the file its run wrote.
-        """
-        path = self.folder(run) / name
-        if not path.is_file():
-            raise StoreError(f"{readable(path)} is missing: restore it, or run it again")
-        if _sha256(path) != dict(run.info["files"]).get(name):
-            raise StoreError(damaged(path))
-        return path
 
     def _name(self, space: Workspace, content: Mapping[str, object]) -> Run:
         """Write run.json, put everything on the disk and give the work folder its version name."""
@@ -208,13 +240,13 @@ class Store:
         return self.at(target)
 
     def _versions(self, pattern: str) -> list[Path]:
-        """Return version folders with a run.json below ``pattern``, in order of name and number."""
+        """Version folders with a run.json below ``pattern``, in order of name and number."""
         files = glob.glob(f"{pattern}/v*/run.json", root_dir=self.path)  # pathlib takes twice as long
         found = [path.parent for path in map(self.path.joinpath, files) if _number(path.parent)]
         return sorted(found, key=lambda path: (path.parent, _number(path)))
 
     def _header(self, folder: Path) -> Run:
-        """Return a run without its records; run.json must be that of its place: a copied run is no further seed."""
+        """A run without its records; run.json must be that of its place: a copied run is no further seed."""
         *parts, profile, number, _ = folder.relative_to(self.path).parts
         info = load_info(folder)
         try:
@@ -231,7 +263,7 @@ class Store:
 
 
 def _newest_of_each(runs: list[Run]) -> list[Run]:
-    """Return the highest version alone of runs with one (experiment, profile, seed, spec hash), sorted."""
+    """Of runs with one (experiment, profile, seed, spec hash) only the highest version, sorted."""
     newest = {}
     for run in sorted(runs, key=lambda run: run.version):
         newest[run.experiment, run.profile, run.seed, run.info["spec_hash"]] = run
@@ -239,7 +271,7 @@ def _newest_of_each(runs: list[Run]) -> list[Run]:
 
 
 def _number(folder: Path) -> int:
-    """Return N of a folder named ``v<N>``, 0 of any other."""
+    """N of a folder named ``v<N>``, 0 of any other."""
     digits = folder.name.removeprefix("v")
     return int(digits) if folder.name.startswith("v") and digits.isdecimal() else 0
 

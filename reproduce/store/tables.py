@@ -14,7 +14,8 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import UserDict, UserList
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,9 +23,33 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lengen.results.records import Counts, Grid, KeyCount, Run, read_count, to_table
-from reproduce.store.atomic_files import StoreError, one_line, read_bytes, readable, write_text
-from reproduce.store.lazy import LazySequence
+from reproduce.store.files import StoreError, one_line, read_bytes, readable, write_text
 from reproduce.store.run_folder import Known
+
+
+class LazySequence(UserList[Any]):
+    """A sequence that ``read`` returns."""
+
+    def __init__(self, read: Callable[[], Sequence[Any]]) -> None:
+        self._read = read
+
+    @cached_property
+    def data(self) -> list[Any]:  # type: ignore[override]
+        """The records."""
+        return list(self._read())
+
+
+class LazyMapping(UserDict[str, Any]):
+    """A mapping that ``read`` returns."""
+
+    def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
+        self._read = read
+
+    @cached_property
+    def data(self) -> dict[str, Any]:  # type: ignore[override]
+        """The records."""
+        return dict(self._read())
+
 
 RUNS, SETTINGS, SCORES, METRICS, KEYS = "runs.jsonl", "settings.json", "scores.csv", "metrics.csv", "keys.csv"
 NAMES = ("variant", "profile", "seed")

@@ -4,7 +4,7 @@ import pytest
 
 import papers
 from reproduce.runs.catalogue import CATALOGUE, Catalogue, SelectorError
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore
 from tests.fixtures.toy_paper import outcome, spec_with
 
 SPEC_AT_CPU = spec_with()
@@ -89,7 +89,7 @@ def put(store, overrides=(), spec=SPEC_AT_CPU, seed=0, profile="cpu"):
 
 def test_declared_runs_are_the_newest_of_the_declared_specification(results):
     alpha, _, gamma, huge = CATALOGUE.select("toy")
-    local = Store(results, "local")
+    local = LocalStore(results)
     put(local, seed=1), put(local, seed=0), put(local, seed=0)
     put(local, ["train.lr=0.1"], spec_with(lr=0.1), seed=2)
     put(local, [], spec_with(lr=0.2), seed=3)  # an earlier declaration
@@ -100,7 +100,7 @@ def test_declared_runs_are_the_newest_of_the_declared_specification(results):
 
 def test_reference_runs_of_an_earlier_declaration_still_count(results):
     alpha = CATALOGUE.select_one("toy/fig1/alpha")
-    reference = Store(results, "reference")
+    reference = LocalStore(results, "reference")
     put(reference, ["train.lr=0.1"], spec_with(lr=0.1), seed=0)
     assert CATALOGUE.declared_runs(reference, alpha, "cpu") == []
     put(reference, [], spec_with(lr=0.2), seed=0)

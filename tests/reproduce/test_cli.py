@@ -26,9 +26,9 @@ from reproduce.comparison.history import digest
 from reproduce.comparison.statements import statements
 from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.plan import Job
-from reproduce.store.atomic_files import existing, readable
+from reproduce.store.files import existing, readable
 from reproduce.store.reference import Reference
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore
 from tests.fixtures.program import CHECKOUT, started
 from tests.fixtures.toy_paper import FailsForSeedOne, install_toy, spec_with
 
@@ -262,7 +262,7 @@ def test_runs_of_another_results_folder_are_promoted(results, capsys, folder):
 def test_a_run_records_the_statements_that_rest_on_it(results):
     assert main(["run", "toy/fig1", "--profile", "cpu"]) == 0
     (statement,) = statements("toy")
-    recorded = {run.experiment: run.info["claims"] for run in Store(results, "local").runs()}
+    recorded = {run.experiment: run.info["claims"] for run in LocalStore(results).runs()}
     rests = {CATALOGUE.home(CATALOGUE.select_one(name), "cpu").name for name in statement.names}
     assert rests and recorded == {
         name: {"adds": digest(statement)} if name in rests else {} for name in ("toy/fig1/alpha", "toy/fig1/beta")
@@ -327,7 +327,7 @@ def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypa
 def test_pictures_of_runs_that_came_while_others_were_drawn_stay(results):
     """Another promote may have drawn its own meanwhile, and be writing another one."""
     assert main(["run", "toy/fig1", "--profile", "cpu", "--seeds", "0"]) == 0
-    reference, local = Reference(results), Store(results, "local")
+    reference, local = Reference(results), LocalStore(results)
     reference.adopt(local.runs("toy"), local)
     drawn = figures.draw("toy", reference)
     assert main(["run", "toy/fig1", "--profile", "paper", "--seeds", "0", "--without-gpu"]) == 0

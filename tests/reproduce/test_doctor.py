@@ -8,8 +8,8 @@ import pytest
 
 from reproduce.cli import main
 from reproduce.commands import doctor
-from reproduce.store import leases
-from reproduce.store.leases import LEASE, leased
+from reproduce.store import files
+from reproduce.store.files import LEASE, leased
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_silent_lease_is_named_and_left_alone(root):
     with leased(home):
         now = (home / LEASE).stat().st_mtime
         assert doctor.silent_leases(root, now).found == "none"
-        finding = doctor.silent_leases(root, now + 2 * leases.STALE + 1)
+        finding = doctor.silent_leases(root, now + 2 * files.STALE + 1)
         assert f"process {os.getpid()}" in finding.found and "takes them over" in finding.remedy
         assert (home / LEASE).exists()
 

@@ -13,7 +13,7 @@ from lengen import plotting
 from lengen.paper.experiment import Figure, figure_of
 from reproduce import figures
 from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore
 from tests.fixtures import toy_paper as fakes
 from tests.fixtures.drawings import experiment
 from tests.fixtures.drawings import figures as constructed
@@ -59,7 +59,7 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setattr(CATALOGUE, "figures", lambda paper: tuple(figure for figure, _ in declared))
     monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
     monkeypatch.setattr(figures, "published", lambda paper, profile: {})
-    return Store(tmp_path, "local"), profiles, held
+    return LocalStore(tmp_path), profiles, held
 
 
 def names(paths):
@@ -85,7 +85,7 @@ def test_committed_results_have_one_picture_of_a_figure_at_the_largest_profile_t
         return held[item.name] if profile == "cpu" or (profile == "night" and item.name != lacking) else []
 
     monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
-    reference = Store(store.root, "reference")
+    reference = LocalLocalStore(store.root, "reference")
     wanted = ["fig3", "fig5"]
     assert names(sheet.stem for sheet in figures.sheets("coupling", reference, wanted)) == ["fig3-night", "fig5-cpu"]
     everywhere = names(sheet.stem for sheet in figures.sheets("coupling", store, wanted))
@@ -171,7 +171,7 @@ def test_of_committed_results_a_picture_has_a_png_only_if_its_figure_says_so(toy
     monkeypatch.setattr(
         CATALOGUE, "figures", lambda paper: [dataclasses.replace(item, png=item.name == "fig3") for item in declared]
     )
-    drawn = figures.draw("coupling", Store(store.root, "reference"), ["fig3", "fig5"])
+    drawn = figures.draw("coupling", LocalStore(store.root, "reference"), ["fig3", "fig5"])
     assert names(drawn) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.svg"]
 
 
@@ -186,7 +186,7 @@ def test_nothing_is_deleted_that_was_not_drawn_here(toy, monkeypatch, repository
     store, *_ = toy
     monkeypatch.setattr(figures, "render", lambda figure, runs, kinds: {kind: kind.encode() for kind in kinds})
     monkeypatch.setattr(figures, "checkout", lambda: store.root if repository else None)
-    reference = Store(store.root / "copy", "reference")
+    reference = LocalStore(store.root / "copy", "reference")
     folder = reference.path / "coupling" / "figures"
     folder.mkdir(parents=True)
     names = ("fig5-cpu.png", "mine.png", "my-talk-paper.png", "notes.txt", "fig5-cpu.pdf", "fig5.csv")

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reproduce.store import leases
-from reproduce.store.atomic_files import StoreError
-from reproduce.store.leases import LEASE, BusyError, LostError, leased
-from reproduce.store.store import Store
+from reproduce.store import files
+from reproduce.store.files import LEASE, BusyError, LostError, StoreError, leased
+from reproduce.store.store import LocalStore
 from tests.fixtures.program import CHECKOUT, started
 from tests.fixtures.toy_paper import SPEC, outcome
 from tests.reproduce.test_runner import wait_until
@@ -23,11 +22,11 @@ INFO = {"spec": SPEC.to_dict(), "overrides": []}
 @pytest.fixture
 def quick(monkeypatch):
     """Leases that are left behind after half a second."""
-    monkeypatch.setattr(leases, "STALE", 0.5)
-    monkeypatch.setattr(leases, "HEARTBEAT", 0.1)
-    leases._lease.cache_clear()
+    monkeypatch.setattr(files, "STALE", 0.5)
+    monkeypatch.setattr(files, "HEARTBEAT", 0.1)
+    files._lease.cache_clear()
     yield
-    leases._lease.cache_clear()
+    files._lease.cache_clear()
 
 
 def of_another_machine(home: Path) -> str:
@@ -57,14 +56,14 @@ def test_a_lease_of_another_machine_is_taken_over_when_its_heart_stopped(tmp_pat
         os.utime(tmp_path / LEASE)
         with pytest.raises(BusyError), leased(tmp_path):
             pass
-    assert time.monotonic() - began > leases.STALE
+    assert time.monotonic() - began > files.STALE
     with leased(tmp_path, tell=print):
         assert f"pid={os.getpid()}\n" in (tmp_path / LEASE).read_text()
 
 
 def test_a_lease_that_a_killed_process_left_empty_is_cleared(tmp_path, monkeypatch):
     """It was killed after it made the file, before it wrote who it is."""
-    monkeypatch.setattr(leases, "EMPTY", 0.4)
+    monkeypatch.setattr(files, "EMPTY", 0.4)
     (tmp_path / LEASE).touch()
     with pytest.raises(BusyError, match="a process that just ended"), leased(tmp_path):
         pass
@@ -90,14 +89,14 @@ def test_heartbeats_keep_a_lease(tmp_path, quick):
 
 
 def test_who_lost_its_lease_publishes_nothing(tmp_path, quick):
-    store = Store(tmp_path, "local")
+    store = LocalStore(tmp_path)
     with pytest.raises(LostError, match=r"taken over by process \d+ on elsewhere"), store.workspace(*KEY) as space:
         lease = space.folder.parent / LEASE
         successor = space.folder.parent / "successor"
         successor.write_text(lease.read_text().replace("token=", "token=0").replace("host=", "host=elsewhere?"))
         os.replace(successor, lease)
         space.publish(INFO, outcome())
-    assert Store(tmp_path, "local").runs() == [] and lease.exists(), "and its successor keeps its lease"
+    assert LocalStore(tmp_path).runs() == [] and lease.exists(), "and its successor keeps its lease"
 
 
 def test_a_heartbeat_finds_out_and_the_next_report_ends_the_run(tmp_path, quick):
@@ -122,11 +121,11 @@ def test_nothing_needs_fcntl(tmp_path):
         "import sys; sys.modules['fcntl'] = None\n"
         "from pathlib import Path\n"
         "import reproduce.cli, reproduce.commands.run, reproduce.commands.results\n"
-        "from reproduce.store.store import Store\n"
+        "from reproduce.store.store import LocalStore\n"
         "from tests.fixtures.toy_paper import outcome\n"
-        f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}) as space:\n"
+        f"with LocalStore(Path({str(tmp_path)!r})).workspace(*{KEY!r}) as space:\n"
         f"    print(space.publish({INFO!r}, outcome()).version)\n"
-        f"with Store(Path({str(tmp_path)!r}), 'local').workspace(*{KEY!r}) as space: pass\n"
+        f"with LocalStore(Path({str(tmp_path)!r})).workspace(*{KEY!r}) as space: pass\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)

@@ -10,7 +10,7 @@ from lengen.callbacks.extra_loggers import EXTRAS
 from reproduce.cli import main
 from reproduce.commands import table
 from reproduce.store.reference import Reference
-from reproduce.store.store import LOGGERS, Store
+from reproduce.store.store import LOGGERS, LocalStore
 
 RUN = "bias_calibration/table1/successor-abc"
 """A run with two trainings."""
@@ -41,8 +41,8 @@ def made(monkeypatch, root: Path, *options: str) -> tuple[Path, dict]:
     """The folder and run.json of a small run into an empty results folder."""
     monkeypatch.setenv("LENGEN_RESULTS", str(root))
     assert main(["run", RUN, "--profile", "smoke", "--jobs", "1", *options]) == 0
-    (run,) = Store(root, "local").runs()
-    return Store(root, "local").folder(run), dict(run.info)
+    (run,) = LocalStore(root).runs()
+    return LocalStore(root).folder(run), dict(run.info)
 
 
 def test_a_logger_gets_what_metrics_csv_gets_and_changes_nothing(monkeypatch, tmp_path):
@@ -58,9 +58,9 @@ def test_a_logger_gets_what_metrics_csv_gets_and_changes_nothing(monkeypatch, tm
     assert names <= set(told) and {"learning_rate", "interpolation_learning_rate"} <= set(told)
     assert not (plain / LOGGERS).exists()
 
-    (run,) = Store(tmp_path / "beside", "local").runs()
+    (run,) = LocalStore(tmp_path / "beside").runs()
     reference = Reference(tmp_path / "beside")
-    assert len(reference.adopt([run], Store(tmp_path / "beside", "local"))) == 1
+    assert len(reference.adopt([run], LocalStore(tmp_path / "beside"))) == 1
     assert not list(reference.path.rglob(LOGGERS))
 
 

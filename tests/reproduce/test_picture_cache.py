@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from reproduce import figures
-from reproduce.store import locked
-from reproduce.store.store import Store
+from reproduce.store import provenance
+from reproduce.store.store import LocalStore
 from tests.fixtures.drawings import figures as constructed
 from tests.fixtures.toy_paper import BLANK
 
@@ -33,7 +33,7 @@ def sheet(tmp_path, monkeypatch):
     """One figure of finished runs, drawn once by a stand-in, and what was drawn as ``times``."""
     figure, runs = constructed()[0]
     runs = {name: [finished(run) for run in some] for name, some in runs.items()}
-    source = Store(tmp_path, "local")
+    source = LocalStore(tmp_path)
     made = figures.Sheet(source.path / "toy" / "figures" / "fig3-cpu", figure, runs)
     times = []
 
@@ -186,7 +186,7 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
 
 def test_versions_that_are_not_the_locked_ones_are_named(monkeypatch):
     monkeypatch.setattr(metadata, "version", lambda name: "0.1")
-    named = locked.others(figures.LIBRARIES)
+    named = provenance.others(figures.LIBRARIES)
     assert all(f"{name} 0.1 (locked: " in named for name in figures.LIBRARIES) and "torch" not in named
-    monkeypatch.setattr(locked, "checkout", lambda: None)
-    assert locked.others(figures.LIBRARIES) == ""
+    monkeypatch.setattr(provenance, "checkout", lambda: None)
+    assert provenance.others(figures.LIBRARIES) == ""

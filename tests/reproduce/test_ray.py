@@ -17,7 +17,7 @@ from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.ray import OnRay, _run, command_file, connected, noted_signals
 from reproduce.store import provenance
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore
 from stress.kills import content
 from tests.fixtures import ray_cluster as rays
 from tests.fixtures.toy_paper import (
@@ -58,7 +58,7 @@ def make(root, cluster, todo):
 def test_a_worker_that_dies_costs_no_more_than_what_is_behind_the_checkpoint(cluster, tmp_path):
     report, heard = make(tmp_path / "ray", cluster, [*jobs(DiesOnce, (0,)), *jobs(Instant, (1,))])
     assert not report.failures and [run.seed for run in report.runs] == [0, 1] and set(heard.done.values()) == {1}
-    store = Store(tmp_path / "ray", "local")
+    store = LocalStore(tmp_path / "ray")
     kept = [(store.folder(run) / "last.ckpt").read_text() for run in report.runs]
     assert kept == ["first\nstep\n", "step\n"], "it goes on from the checkpoint of the dead worker"
     (told,) = heard.sentences
@@ -134,7 +134,7 @@ def test_a_node_that_dies_costs_no_run(cluster, tmp_path):
     threading.Thread(target=kill_when_all_have_begun, daemon=True).start()
     report, heard = make(tmp_path, cluster, jobs(WaitsOnce, range(3)))
     assert len(report.runs) == 3 and len(heard.sentences) == 3
-    kept = [(Store(tmp_path, "local").folder(run) / "last.ckpt").read_text() for run in report.runs]
+    kept = [(LocalStore(tmp_path).folder(run) / "last.ckpt").read_text() for run in report.runs]
     assert kept == ["first\nstep\n"] * 3
 
 
@@ -179,13 +179,13 @@ WORK = Path("local/toy/fig1/alpha/cpu/seed-0/.work")
 
 def test_a_task_makes_its_run_from_what_an_earlier_try_left(mark, tmp_path):
     (job,) = jobs()
-    with Store(tmp_path, "local").workspace(*job.key) as space:
+    with LocalStore(tmp_path).workspace(*job.key) as space:
         (space.folder / "last.ckpt").write_text("earlier\n")
     host, started, resuming, *_, finished = events(tmp_path, mark)
     assert host[0] == "host" and started == ("started",) and finished == ("finished", 1)
     assert resuming[1].stage == "resuming"
-    (run,) = Store(tmp_path, "local").runs()
-    assert (Store(tmp_path, "local").folder(run) / "last.ckpt").read_text() == "earlier\nstep\n"
+    (run,) = LocalStore(tmp_path).runs()
+    assert (LocalStore(tmp_path).folder(run) / "last.ckpt").read_text() == "earlier\nstep\n"
     assert run.info["commit"] == "none" and {**run.info, **provenance.this_machine()} == run.info
 
 
@@ -226,7 +226,7 @@ def test_a_task_ends_and_frees_its_run_when_its_command_has_ended(mark, tmp_path
 
 def test_a_run_that_another_process_makes_is_postponed(mark, tmp_path):
     (job,) = jobs()
-    with Store(tmp_path, "local").workspace(*job.key):
+    with LocalStore(tmp_path).workspace(*job.key):
         _, (event, sentence) = events(tmp_path, mark)
     assert event == "postponed" and "is being written by" in sentence
 

@@ -14,9 +14,9 @@ from reproduce.commands.rerun import _as_then
 from reproduce.runs import run_differences
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.runs.run_differences import accuracy, arrays, numbers, otherwise
-from reproduce.store.atomic_files import StoreError
+from reproduce.store.files import StoreError
 from reproduce.store.run_folder import sealed
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore
 from tests.fixtures.toy_paper import SPEC, Instant, install_toy, outcome
 from tests.reproduce.test_store import publish
 
@@ -104,8 +104,8 @@ def test_a_run_that_is_not_there_is_one_sentence(results, arguments, said, capsy
 
 
 def test_what_cannot_be_repeated_is_one_sentence(results, capsys):
-    run = publish(Store(results, "local"))
-    folder = Store(results, "local").folder(run)
+    run = publish(LocalStore(results))
+    folder = LocalStore(results).folder(run)
     assert main(["rerun", str(folder), "--seed", "0"]) == 2 and "a folder is one run" in capsys.readouterr().err
     path = folder / "run.json"
     changed = json.loads(path.read_text()) | {"spec_hash": "0" * 16, "commit": "1" * 40}
@@ -152,7 +152,7 @@ def test_a_trained_run_repeats_bit_by_bit_with_the_kernels_it_chose(monkeypatch,
 def test_every_training_of_a_run_gets_the_kernels_that_it_chose(results):
     kernels = {"products": "native", "compiled": False, "why": "as before"}
     parts = {"rate-0.001/interpolation": kernels | {"compiled": True}, "further": {}}
-    local, stored = Store(results, "local"), publish(Store(results, "reference"))
+    local, stored = LocalStore(results), publish(LocalStore(results, "reference"))
     told = dataclasses.replace(stored, info={**stored.info, "kernels": kernels, "kernels_of": parts})
     _as_then(told, local, SPEC)
     with local.workspace(told.experiment, told.profile, told.seed, SPEC.hash()) as space:
@@ -174,7 +174,7 @@ def test_numbers_of_every_kind_are_held_against_each_other(results):
     assert arrays("arrays", one, {"x": np.zeros(2)}).same is False
     assert arrays("arrays", {"name": np.array(["a"])}, {"name": np.array(["b"])}).same is False
     assert accuracy("a", math.nan, 1.0).same is None
-    run, other = (publish(Store(results, "local")) for _ in range(2))
+    run, other = (publish(LocalStore(results)) for _ in range(2))
     scores = numbers(run)["scores"]
     assert arrays("scores", scores, numbers(other)["scores"]).same
     other.grid.scores[2, 2]["teacher_forced"]["edit_sum"] += 1

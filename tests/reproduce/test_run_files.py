@@ -17,9 +17,9 @@ from lengen.results.records import (
     RecordError,
     to_table,
 )
-from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes
-from reproduce.store.atomic_files import write_text
-from reproduce.store.store import Store
+from reproduce.store.files import write_text
+from reproduce.store.run_folder import arrays_from_bytes, arrays_to_bytes
+from reproduce.store.store import LocalStore
 from tests.fixtures.runs import counted
 from tests.fixtures.toy_paper import SPEC
 
@@ -57,11 +57,11 @@ def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics,
         steps = np.rint(255 * weights).astype(np.uint8)
         examples = tuple(ExampleMap((*tokens[:-1], str(number)), steps - number) for number in range(kept))
         attention = AttentionMap(tuple(tokens), weights, n, examples)
-    store = Store(tmp_path_factory.mktemp("results"), "local")
+    store = LocalStore(tmp_path_factory.mktemp("results"))
     with store.workspace("toy/fig1/alpha", "cpu", seed, HASH) as space:
         write_text(space.folder / "metrics.csv", to_table(METRIC_COLUMNS, metrics))
         space.publish(INFO, SimpleNamespace(grid=grid, key_counts=keys, attention=attention, arrays=arrays, info={}))
-    run = Store(store.root, "local").find("toy/fig1/alpha", "cpu", seed, HASH)
+    run = LocalStore(store.root).find("toy/fig1/alpha", "cpu", seed, HASH)
     assert run.grid == grid and list(run.key_counts) == sorted(keys) and list(run.metrics) == metrics
     assert_equal(run.arrays, arrays)
     if attention is None:

@@ -20,8 +20,8 @@ from reproduce.runs.display import Display, Forecast
 from reproduce.runs.local import Local
 from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan
 from reproduce.runs.worker import throttled
-from reproduce.store.leases import LostError
-from reproduce.store.store import Store
+from reproduce.store.files import LostError
+from reproduce.store.store import LocalStore
 from tests.fixtures.program import started
 from tests.fixtures.toy_paper import (
     SPEC,
@@ -49,7 +49,7 @@ def make(results, todo, workers=1, fresh=False):
     order = Order(results, {"commit": "none", "command": "test"}, fresh)
     stream = io.StringIO()
     with Display({job: estimate.cost(job.spec, job.profile) for job in todo}, workers, stream=stream) as display:
-        done = {} if fresh else runner.finished(todo, Store(results, "local"))
+        done = {} if fresh else runner.finished(todo, LocalStore(results))
         return runner.run(todo, done, order, Local(workers), display), stream.getvalue()
 
 
@@ -103,7 +103,7 @@ def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
     assert [run.version for run in report.runs] == [1, 1] and shown == ""
     report, _ = make(results, todo, fresh=True)
     assert [run.version for run in report.runs] == [2, 2]
-    checkpoint = Store(results, "local").folder(report.runs[0]) / "last.ckpt"
+    checkpoint = LocalStore(results).folder(report.runs[0]) / "last.ckpt"
     assert checkpoint.read_text() == "step\n"  # fresh work did not resume
     info = report.runs[0].info
     assert info["overrides"] == [] and info["spec"]["train"]["steps"] == 4 and info["commit"] == "none"
@@ -119,7 +119,7 @@ def test_a_failure_is_collected_and_the_others_go_on(results):
     trace = results / "local/toy/fig1/alpha/cpu/seed-1/.work/error.txt"
     assert "Traceback" in trace.read_text()
     report, _ = make(results, jobs(seeds=(1,)))
-    assert [path.name for path in Store(results, "local").folder(report.runs[0]).glob("error*")] == []
+    assert [path.name for path in LocalStore(results).folder(report.runs[0]).glob("error*")] == []
 
 
 def test_a_run_that_diverged_fails_alone_with_its_step_and_checkpoint(results):
@@ -143,7 +143,7 @@ def test_a_worker_that_died_before_it_took_a_run_costs_none(results):
     failed, finished = [], []
     watch.failed, watch.finished = (lambda *values: failed.append(values)), (lambda *values: finished.append(values))
     workers = local._Workers([job], Order(results, {"commit": "none"}), watch, 0.0)
-    with Store(results, "local").workspace(*job.key):  # so that it waits
+    with LocalStore(results).workspace(*job.key):  # so that it waits
         workers._start(0)
         (process,) = workers._processes.values()
         process.kill()
@@ -176,7 +176,7 @@ def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):
     monkeypatch.setattr("reproduce.runs.worker.AGAIN", 0.05)
     todo, order = jobs(seeds=(0, 1)), Order(results, {}, False)
     costs = {job: estimate.cost(job.spec, job.profile) for job in todo}
-    with Store(results, "local").workspace(*todo[0].key), Display(costs, 1, stream=io.StringIO()) as display:
+    with LocalStore(results).workspace(*todo[0].key), Display(costs, 1, stream=io.StringIO()) as display:
         report = runner.run(todo, {}, order, Local(1, share=True), display)
     assert len(report.runs) == 3 and not report.failures
     assert all((run.experiment, run.seed) != ("toy/fig1/alpha", 0) for run in report.runs)
@@ -205,7 +205,7 @@ def test_the_run_of_a_worker_that_died_goes_on_from_its_checkpoint(results, fres
     """Even where it was to begin anew: that was done when it was begun first."""
     make(results, jobs(seeds=(0,)))
     report, shown = make(results, jobs(seeds=(0, 1), kind=DiesOnce), workers=2, fresh=fresh)
-    store, runs = Store(results, "local"), report.runs[0 if fresh else 2 :]
+    store, runs = LocalStore(results), report.runs[0 if fresh else 2 :]
     assert not report.failures and [run.version for run in report.runs] == ([2, 1, 2, 1] if fresh else [1, 1, 1, 1])
     assert shown.count("it goes on from its newest checkpoint") == (4 if fresh else 2)
     for run in report.runs:
@@ -338,7 +338,7 @@ def test_a_run_that_goes_on_says_at_what_step(monkeypatch):
 def test_a_run_says_that_it_resumes_only_where_a_checkpoint_lies(results):
     for job, lines in zip(jobs(), (0, 1), strict=True):
         if lines:
-            with Store(results, "local").workspace(*job.key) as space:
+            with LocalStore(results).workspace(*job.key) as space:
                 (space.folder / "last.ckpt").write_text("step")
         _, shown = make(results, [job])
         assert shown.count("resuming at step") == lines

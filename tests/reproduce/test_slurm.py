@@ -14,7 +14,7 @@ from reproduce.runs import slurm
 from reproduce.runs.catalogue import USUAL
 from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.worker import JobQueue
-from reproduce.store.store import Store
+from reproduce.store.store import LocalStore
 from tests.fixtures import slurm_node as slurms
 from tests.fixtures.toy_paper import SPEC
 
@@ -151,7 +151,7 @@ def test_workers_of_a_cluster_share_the_runs_and_one_that_is_told_goes_on_in_ano
         slurms.wait_for(lambda: not slurms.told(environment, "squeue", "--noheader", "--job", number).strip(), 180)
         shown = slurms.told(environment, "scontrol", "show", "job", number)
     assert shown.count("JobState=COMPLETED") == 2 and shown.count("Restarts=1") == 1, shown
-    assert [run.seed for run in Store(results, "local").runs()] == [0, 1, 2, 3]
+    assert [run.seed for run in LocalStore(results).runs()] == [0, 1, 2, 3]
     assert [path.name for path in sorted(seeds.glob("seed-*/v*"))] == ["v1"] * 4
     log = (results / f"local/slurm/coupling-smoke-{number}_0.log").read_text()
     assert "interrupted" in log or "finished" in log

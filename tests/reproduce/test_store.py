@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from reproduce.store import run_folder as run_files
-from reproduce.store.atomic_files import StoreError, write_text
-from reproduce.store.store import Store
+from reproduce.store.files import StoreError, write_text
+from reproduce.store.store import LocalStore
 from tests.fixtures.toy_paper import SPEC, outcome
 
 KEY = ("toy/fig1/alpha", "cpu", 0)
@@ -20,7 +20,7 @@ HASH = SPEC.hash()
 INFO = {"spec": SPEC.to_dict(), "overrides": []}
 
 
-def publish(store: Store, key=KEY, spec_hash=HASH, what=None, **info):
+def publish(store: LocalStore, key=KEY, spec_hash=HASH, what=None, **info):
     with store.workspace(*key, spec_hash) as space:
         (space.folder / "last.ckpt").write_text("checkpoint")
         (space.folder / "model.safetensors").write_text("weights")
@@ -29,7 +29,7 @@ def publish(store: Store, key=KEY, spec_hash=HASH, what=None, **info):
 
 @pytest.fixture
 def store(tmp_path):
-    return Store(tmp_path, "local")
+    return LocalStore(tmp_path)
 
 
 def test_a_published_run_reads_back_equal_and_alone(store):
@@ -50,7 +50,7 @@ def test_a_published_run_reads_back_equal_and_alone(store):
 def test_the_steps_on_each_device_are_kept_if_there_were_several(store, devices, kept):
     run = publish(store, steps_on=devices)
     assert run.info.get("steps_on") == (devices if kept else None)
-    assert Store(store.root, "local").find(*KEY, HASH).info == run.info
+    assert LocalStore(store.root).find(*KEY, HASH).info == run.info
 
 
 def test_a_version_is_never_written_again(store):
@@ -60,7 +60,7 @@ def test_a_version_is_never_written_again(store):
     other = publish(store, spec_hash="0" * 16)
     assert (second.version, other.version) == (2, 3)
     assert {path: path.read_bytes() for path in before} == before
-    fresh = Store(store.root, "local")
+    fresh = LocalStore(store.root)
     assert fresh.find(*KEY, HASH).version == 2
     assert [run.version for run in fresh.runs()] == [2, 3]
     assert fresh.find(*KEY, "1" * 16) is None
@@ -87,7 +87,7 @@ def test_killed_at_any_write_leaves_nothing_readable(store, monkeypatch, moment,
         except SystemExit:
             pass
         monkeypatch.undo()
-    again = Store(store.root, "local")
+    again = LocalStore(store.root)
     assert len(again.runs()) == published
     assert publish(again).version == 1 + published  # what was left behind does not get in the way
 
@@ -105,7 +105,7 @@ def test_work_survives_for_the_same_specification_only(store):
 
 
 def _hold(root, ready, leave):
-    with Store(root, "local").workspace(*KEY, HASH):
+    with LocalStore(root).workspace(*KEY, HASH):
         ready.set()
         leave.wait(20)
 
@@ -154,7 +154,7 @@ def test_a_damaged_file_is_named_in_one_sentence(store, name, content, expected)
     run = publish(store)
     (store.folder(run) / name).write_text(content)
     with pytest.raises(StoreError, match=expected) as error:
-        Store(store.root, "local").runs()
+        LocalStore(store.root).runs()
     assert name in str(error.value) and "delete" in str(error.value) and "\n" not in str(error.value)
 
 
@@ -178,7 +178,7 @@ def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, 
     info["files"][name] = run_files.hashlib.sha256(content.encode()).hexdigest()
     (folder / "run.json").write_text(json.dumps(run_files.sealed(info)))
     with pytest.raises(StoreError, match=expected) as error:
-        Store(store.root, "local").runs()
+        LocalStore(store.root).runs()
     assert name in str(error.value)
 
 
@@ -187,7 +187,7 @@ def test_a_file_beyond_all_measure_is_not_read(store, name):
     run = publish(store)
     os.truncate(store.folder(run) / name, 2**33)
     with pytest.raises(StoreError, match=rf"{name} has 8192 MB, more than the 16 MB"):
-        Store(store.root, "local").runs()
+        LocalStore(store.root).runs()
 
 
 def test_a_run_json_that_was_changed_is_named_and_one_without_a_sum_is_read(store):
@@ -196,16 +196,16 @@ def test_a_run_json_that_was_changed_is_named_and_one_without_a_sum_is_read(stor
     info = json.loads(path.read_text())
     path.write_text(json.dumps({**info, "seed": 7}))
     with pytest.raises(StoreError, match=r"run\.json has changed since its run wrote it.*restore it, or delete"):
-        Store(store.root, "local").runs()
+        LocalStore(store.root).runs()
     path.write_text(json.dumps({name: value for name, value in info.items() if name != run_files.SUM}))
-    assert len(Store(store.root, "local").runs()) == 1
+    assert len(LocalStore(store.root).runs()) == 1
 
 
 def test_a_missing_record_is_named(store):
     run = publish(store)
     (store.folder(run) / "scores.csv").unlink()
     with pytest.raises(StoreError, match=r"scores\.csv cannot be read"):
-        Store(store.root, "local").runs()
+        LocalStore(store.root).runs()
 
 
 def test_a_folder_that_is_no_seed_is_named(store):
@@ -213,7 +213,7 @@ def test_a_folder_that_is_no_seed_is_named(store):
     folder = store.folder(run).parent
     folder.rename(folder.with_name("seed-x"))
     with pytest.raises(StoreError, match="expected a folder name such as seed-0"):
-        Store(store.root, "local").runs()
+        LocalStore(store.root).runs()
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_a_folder_that_is_no_seed_is_named(store):
 def test_a_copied_run_is_no_further_one(store, place, said):
     run = publish(store)
     shutil.copytree(store.folder(run).parent, store.path / place)
-    other = Store(store.root, "local")
+    other = LocalStore(store.root)
     experiment, profile, seed = place.rsplit("/", 2)
     with pytest.raises(StoreError, match=rf"run\.json is that of .*{said}.*expected.*move it back") as error:
         other.headers()
@@ -248,7 +248,7 @@ def test_folders_without_run_json_are_no_runs(store):
 def test_a_results_folder_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StoreError, match=r"cannot be written.*LENGEN_RESULTS"):
-        publish(Store(tmp_path / "file", "local"))
+        publish(LocalStore(tmp_path / "file"))
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
@@ -272,7 +272,7 @@ def test_a_read_only_folder_says_so(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "mkdir", refuse)
     with pytest.raises(StoreError, match="Permission denied"):
-        publish(Store(tmp_path / "results", "local"))
+        publish(LocalStore(tmp_path / "results"))
 
 
 def test_write_text_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
@@ -291,5 +291,5 @@ def test_line_ends_that_git_changed_are_told_from_damage(store):
         content = path.read_bytes()
         path.write_bytes(content.replace(b"\n", b"\r\n"))
         with pytest.raises(StoreError, match=rf"git changed the line ends of .*{name}.*core\.autocrlf false"):
-            Store(store.root, "local").runs()
+            LocalStore(store.root).runs()
         path.write_bytes(content)

@@ -14,8 +14,8 @@ import torch
 
 from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError, checked
 from lengen.results.records import RecordError
-from reproduce.store import archives
-from reproduce.store.archives import arrays_from_bytes, arrays_to_bytes
+from reproduce.store import run_folder
+from reproduce.store.run_folder import arrays_from_bytes, arrays_to_bytes
 from stress.strangers import MARK, Page, _bomb, attack, readers, shared
 from stress.watched import watched
 from tests.lengen.test_execute import SPEC as TRAINED
@@ -70,7 +70,7 @@ def _saved(content: object) -> bytes:
 
 
 def test_an_archive_that_unpacks_to_more_than_the_bound_is_not_unpacked(monkeypatch):
-    monkeypatch.setattr(archives, "LARGEST_ARRAYS", 1000)
+    monkeypatch.setattr(run_folder, "LARGEST_ARRAYS", 1000)
     with pytest.raises(RecordError):
         arrays_from_bytes(arrays_to_bytes({"zeros": np.zeros(10_000)}))
 

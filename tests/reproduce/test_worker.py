@@ -4,8 +4,8 @@ import pytest
 
 from reproduce.runs.plan import Job, Order
 from reproduce.runs.worker import begin
-from reproduce.store.atomic_files import StoreError
-from reproduce.store.store import BEGINNING, Store
+from reproduce.store.files import StoreError
+from reproduce.store.store import BEGINNING, LocalStore
 from tests.fixtures.toy_paper import SPEC, outcome
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def test_the_oldest_process_is_kept_and_other_code_is_noted_once(tmp_path):
 
 
 def test_a_folder_that_an_earlier_program_left_is_begun_by_who_goes_on(tmp_path):
-    store = Store(tmp_path, "local")
+    store = LocalStore(tmp_path)
     with store.workspace(*KEY) as space:
         (space.folder / "last.ckpt").write_text("half")
     with store.workspace(*KEY) as space:
