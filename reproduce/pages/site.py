@@ -22,9 +22,8 @@ from lengen.metrics.measures import short
 from lengen.paper.experiment import CURVES, Figure
 from lengen.results.records import Run
 from reproduce import figures
-from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.statements import naming
+from reproduce.comparison.statements import Statement, naming
 from reproduce.pages import comparison, gallery, overview, records, text
 from reproduce.pages.markdown import folded, table
 from reproduce.pages.readme import scores
@@ -128,17 +127,26 @@ def index_page(compared: Mapping[str, Mapping[str, Comparison]], shown: Sequence
     """Return the first page, with the answers to all statements."""
     first = {paper: next(iter(some.values())) for paper, some in compared.items()}
     parts = [f"# {TITLE}", f"![{overview.said(shown)}]({overview.FILE})" if shown else "", scores([*first.values()])]
-    for paper, found in first.items():
+    for paper, some in compared.items():
         title = f"{CATALOGUE.paper(paper).number}. {CATALOGUE.paper(paper).title}"
         there = (site / f"{paper}.md").is_file()
         parts.append(f"## [{title}]({paper}.md)" if there else f"## {title}")
-        parts.append("\n".join(f"- {_answer(answer)}" for answer in found.answers))
+        parts.append("\n".join(_answers(some, [answer.statement for answer in first[paper].answers])))
         parts.append("" if there else f"Its page: `python -m reproduce report {paper}`")
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _answer(answer: Answer) -> str:
-    return f"**{answer.word}**: {answer.statement.words}{text.mark(answer)}{text.clause(answer)}"
+def _answers(compared: Mapping[str, Comparison], statements: Sequence[Statement]) -> list[str]:
+    """Return a line for each of these statements, with its answer by the runs of the first store, and below it those
+    by the runs of others."""
+    (_, first), *others = compared.items()
+    lines = []
+    for place, answer in enumerate(first.answers):
+        if answer.statement in statements:
+            lines.append(f"- **{answer.word}**: {answer.statement.words}{text.mark(answer)}{text.clause(answer)}")
+            further = [(store, found.answers[place]) for store, found in others if found.answers[place].distance]
+            lines += [f"    - {store} runs: **{mine.word}**{text.clause(mine)}" for store, mine in further]
+    return lines
 
 
 def paper_page(held: Held) -> str:
@@ -181,8 +189,7 @@ def figure_page(name: str, held: Held, place: Path) -> str:
     parts = [*_pictures(figure, sheets, found, place)] if figure and sheets else [f"# {_title(name, held)}"]
     parts += explorer(figure, sheets, mine)
     behind = [item for item in CATALOGUE.experiments(held.paper) if item.name in (figure.reads if figure else mine)]
-    resting = {statement.id for statement in naming([answer.statement for answer in found.answers], behind)}
-    if lines := [f"- {_answer(answer)}" for answer in found.answers if answer.statement.id in resting]:
+    if lines := _answers(held.compared, naming([answer.statement for answer in found.answers], behind)):
         parts += ["## Statements that rest on these runs", "\n".join(lines)]
     parts += sections(mine)
     if mine:
