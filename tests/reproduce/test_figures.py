@@ -85,7 +85,7 @@ def test_committed_results_have_one_picture_of_a_figure_at_the_largest_profile_t
         return held[item.name] if profile == "cpu" or (profile == "night" and item.name != lacking) else []
 
     monkeypatch.setattr(CATALOGUE, "declared_runs", declared_runs)
-    reference = LocalLocalStore(store.root, "reference")
+    reference = LocalStore(store.root, "reference")
     wanted = ["fig3", "fig5"]
     assert names(sheet.stem for sheet in figures.sheets("coupling", reference, wanted)) == ["fig3-night", "fig5-cpu"]
     everywhere = names(sheet.stem for sheet in figures.sheets("coupling", store, wanted))
