@@ -21,7 +21,10 @@ What a script needs can be had from here; each name is loaded when it is first u
 Afterwards ``grid.grid`` holds the counts of every tested cell.
 """
 
-import lazy_loader
+from contextlib import suppress
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+with suppress(ModuleNotFoundError):  # `python -m papers` lists the papers before anything is installed
+    import lazy_loader
+
+    __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -41,7 +41,7 @@ class Spec(Section, frozen=True):
     train: TrainSpec
     """Its training."""
     test: TestSpec
-    """What is tested."""
+    """Tested lengths and examples."""
 
     @property
     def constructed(self) -> bool:
