@@ -69,7 +69,7 @@ def distribution(name):
         raise metadata.PackageNotFoundError(name)
     return installed(name)
 metadata.distribution = distribution
-metadata.entry_points = lambda **_: ()  # this environment has the clone's
+metadata.entry_points = lambda **_: metadata.EntryPoints()  # this environment has the clone's
 sys.modules.update(dict.fromkeys(EXTRA))
 """
 OUTSIDE = (
