@@ -107,6 +107,7 @@ def test_a_gpu_waits_only_where_writing_is_slow(monkeypatch, device, seconds):
     assert not data._waits()  # a worker of several, which may start no process
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # pytest.warns emits lightning's advice anew, as its own
 def test_a_longer_training_goes_on_with_new_batches_and_is_warned_of(tmp_path):
     with pytest.warns(UserWarning, match=r"Trainer\(max_steps=20\) trains on after the 12 steps"):
         watched = trained(tmp_path, max_steps=20, enable_checkpointing=False)
