@@ -14,14 +14,13 @@ from benchmarks.timing import Entry, entry, exponent, turns
 from lengen.data.batch import response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, verify
+from lengen.formats.base import END, FIRST, PAD
 from lengen.formats.linear import Linear
-from lengen.formats.vocab import END, FIRST, PAD
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
 from lengen.position_ids.consecutive import Consecutive
 from lengen.position_ids.coupled import Coupled
-from lengen.settings.encodings import Sinusoidal
-from lengen.settings.model import EncoderDecoder
+from lengen.settings.model import EncoderDecoder, Sinusoidal
 from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, replace
 from lengen.tasks.addition import Addition
 from lengen.tasks.arithmetic import PairAddition

@@ -18,8 +18,7 @@ from lengen.data.batch import TrainBatch
 from lengen.data.datamodule import ArithmeticData
 from lengen.settings.spec import Spec
 from lengen.training.build import build_model
-from lengen.training.module import SequenceModule
-from lengen.training.optimizer import build_optimizer
+from lengen.training.module import SequenceModule, build_optimizer
 from lengen.training.run import build_trainer
 
 

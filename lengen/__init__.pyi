@@ -15,7 +15,7 @@ from .callbacks import (
     StopWhenGood as StopWhenGood,
 )
 from .data.datamodule import ArithmeticData as ArithmeticData
-from .data.named import setting as setting
+from .training.quick import setting as setting
 from .data.task_data import TaskData as TaskData
 from .decoding.decoding import generate as generate, verify as verify
 from .formats.aligned import Aligned as Aligned
@@ -48,7 +48,7 @@ from .settings.attention_biases import (
     LineWindow as LineWindow,
     Window as Window,
 )
-from .settings.encodings import (
+from .settings.model import (
     ALiBi as ALiBi,
     Encoding as Encoding,
     Fire as Fire,
@@ -86,14 +86,14 @@ from .tasks.arithmetic import (
     Successor as Successor,
 )
 from .tasks.base import Extent as Extent, Task as Task
-from .tasks.copy import Copy as Copy
+from .tasks.strings import Copy as Copy
 from .tasks.counting import Counting as Counting
 from .tasks.filling import Filling as Filling
 from .tasks.increment import Carries as Carries, Increment as Increment
 from .tasks.listops import ListOps as ListOps
 from .tasks.multiplication import Multiplication as Multiplication
-from .tasks.parity import Parity as Parity
-from .tasks.reverse import Reverse as Reverse
+from .tasks.strings import Parity as Parity
+from .tasks.strings import Reverse as Reverse
 from .tasks.running import (
     ListOpsMax as ListOpsMax,
     ListOpsMin as ListOpsMin,
@@ -104,7 +104,7 @@ from .tasks.sorting import NextLarger as NextLarger, Sorting as Sorting
 from .tasks.two_operand_addition import TwoOperandAddition as TwoOperandAddition
 from .training.build import build_model as build_model
 from .training.module import SequenceModule as SequenceModule
-from .training.named import train as train
+from .training.quick import train as train
 from .training.run import build_trainer as build_trainer, execute as execute
 
 __version__: str

@@ -12,7 +12,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from lengen.formats.vocab import END, FIRST, PAD
+from lengen.formats.base import END, FIRST, PAD
 from lengen.results.records import Grid
 from lengen.settings.spec import Spec
 

@@ -16,20 +16,19 @@ import numpy as np
 import torch
 
 from lengen import clone
+from lengen.callbacks.attention_maps import attention_of
 from lengen.callbacks.operand_lengths import operand_lengths
-from lengen.callbacks.probes import attention_of
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, verify
-from lengen.digits.problems import operand_texts, problem_texts
+from lengen.digits import operand_texts, problem_texts
 from lengen.huggingface import CONFIG, spec_of
 from lengen.models import Transformer
-from lengen.models.answering import answering
+from lengen.models.foreign import answering
 from lengen.results.records import Grid
 from lengen.settings.spec import Spec, from_dict
 from lengen.solve import answer, answers
-from lengen.training.build import WeightsError
+from lengen.training.build import SMALL, WeightsError, few_threads
 from lengen.training.build import load as build
-from lengen.training.threads import SMALL, few_threads
 
 if TYPE_CHECKING:
     from lengen.training.module import SequenceModule

@@ -11,20 +11,18 @@ from torch import Tensor
 from lengen.data.batch import response_start
 from lengen.data.lines import cleaned
 from lengen.data.reading import can_run_free, final_answer
-from lengen.data.task_data import TaskData
-from lengen.data.training_batches import targets
+from lengen.data.task_data import TaskData, targets
 from lengen.data.writer import Writer
 from lengen.decoding.decoding import generate, most_likely, true_responses
 from lengen.decoding.projections import probe
-from lengen.digits.problems import OperandError, Problems
+from lengen.digits import OperandError, Problems
 from lengen.models import Decoder, Transformer
 from lengen.part import LONGEST, SettingError
 from lengen.settings import model as architectures
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
-from lengen.training.build import load
-from lengen.training.threads import few_threads
+from lengen.training.build import few_threads, load
 
 AT_ONCE = 500
 """Problems of one batch."""

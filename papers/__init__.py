@@ -7,7 +7,7 @@ A folder whose ``__init__.py`` offers a `Paper` as ``PAPER`` is a paper; nothing
 import importlib
 import pkgutil
 
-from lengen.paper.paper import Paper
+from lengen.paper import Paper
 
 
 def found() -> tuple[Paper, ...]:

@@ -23,7 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from lengen.paper.experiment import PROFILES, Experiment, Figure
+from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
 from reproduce import PROGRAM
 from reproduce.comparison.values import Value as Published
@@ -35,7 +35,7 @@ from reproduce.store.provenance import checkout, code_digest, others
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:
-    from lengen.plotting.published import Value
+    from lengen.plotting.frames import Value
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -252,7 +252,7 @@ def published(paper: str, profile: str) -> "Mapping[str, Sequence[Value]]":
 
 def _drawn_value(published: Published, experiment: Experiment) -> "Value":
     """One measurement with the cells of the published setting that it is about, a share between 0 and 1."""
-    from lengen.plotting.published import Value
+    from lengen.plotting.frames import Value
 
     span = experiment.specs["paper"].data.trained
     lengths = published.lengths or (span.length,)

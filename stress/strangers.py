@@ -29,7 +29,7 @@ from safetensors.torch import save
 
 from lengen.callbacks.accuracy_grid import sealed, unsealed
 from lengen.callbacks.checkpoint import CheckpointError, checked
-from lengen.callbacks.metrics_logger import read_metrics
+from lengen.callbacks.loggers import read_metrics
 from lengen.part import SettingError
 from lengen.results.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
 from lengen.settings.spec import from_dict, validate

@@ -15,9 +15,9 @@ PACKAGES = ("lengen", "papers", "reproduce")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LIGHT = [
     "lengen/__init__.py",
-    "lengen/paper/paper.py",
+    "lengen/paper.py",
     "lengen/settings/spec.py",
-    "lengen/paper/experiment.py",
+    "lengen/experiment.py",
     "lengen/results/records.py",
     "lengen/results/progress.py",
     "lengen/training/operations.py",
@@ -231,7 +231,7 @@ def test_public_functions_and_classes_say_what_they_do():
         and not node.name.startswith("_")
         and not ast.get_docstring(node)
     ]
-    plain = ("lengen/settings/sections.py: ", "lengen/paper/experiment.py: ")
+    plain = ("lengen/settings/sections.py: ", "lengen/experiment.py: ")
     assert [entry for entry in silent if not entry.startswith(plain)] == []
 
 

@@ -8,12 +8,20 @@
 Nothing of it loads torch; docs/benchmark.md is the protocol.
 """
 
-from lengen.benchmark.asked import problems
-from lengen.benchmark.evaluating import answerer, evaluate
-from lengen.benchmark.frozen import checksums
-from lengen.benchmark.measures import Measures, levels, measures, over_seeds
-from lengen.benchmark.problem import Problem, read_line, read_lines, training
-from lengen.benchmark.scoring import PredictionError, by_id, by_seed, predictions, read_predictions, score
+from lengen.benchmark.evaluating import answerer, evaluate, problems
+from lengen.benchmark.problem import Problem, checksums, read_line, read_lines, training
+from lengen.benchmark.scoring import (
+    Measures,
+    PredictionError,
+    by_id,
+    by_seed,
+    levels,
+    measures,
+    over_seeds,
+    predictions,
+    read_predictions,
+    score,
+)
 from lengen.benchmark.submission import Header, header, read_header, read_submission, write_submission
 from lengen.benchmark.tasks import TASKS, Task, TaskError, task_of
 

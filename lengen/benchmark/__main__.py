@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from lengen.benchmark.frozen import checksum, checksums, made, write
+from lengen.benchmark.problem import checksum, checksums, made, write
 from lengen.benchmark.scoring import PredictionError
-from lengen.benchmark.table import FOLDER, PAGE, page, row, table_of
+from lengen.benchmark.submission import FOLDER, PAGE, page, row, table_of
 from lengen.benchmark.tasks import TASKS
 
 parser = argparse.ArgumentParser("python -m lengen.benchmark", description=__doc__, allow_abbrev=False)

@@ -20,7 +20,7 @@ from lengen.benchmark.problem import Problem, of_operands, of_task
 from lengen.benchmark.scoring import PredictionError
 from lengen.benchmark.tasks import TASKS
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import OperandError
+from lengen.digits import OperandError
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.settings.spec import Spec

@@ -6,7 +6,7 @@ from numbers import Integral
 import torch
 from torch import Tensor, nn
 
-from lengen.models.answering import answering
+from lengen.models.foreign import answering
 
 
 class SymbolError(ValueError):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lengen.benchmark.measures import levels, measures, over_seeds
+from lengen.benchmark.scoring import levels, measures, over_seeds
 from lengen.results.records import Grid
 
 OF_FROZEN = ("reach", "area")

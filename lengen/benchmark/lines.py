@@ -13,7 +13,7 @@ from lengen.data.batch import Batch, response_start
 from lengen.data.lines import cleaned
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
-from lengen.digits.problems import OperandError, Problems
+from lengen.digits import OperandError, Problems
 from lengen.metrics import count as metric_counts
 from lengen.part import SettingError
 from lengen.results.records import Counts, Grid

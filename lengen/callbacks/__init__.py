@@ -4,19 +4,13 @@ They find the data through the Trainer's datamodule (`lengen.data.datamodule.Ari
 module (`lengen.training.module.SequenceModule`).
 """
 
-from lengen.callbacks.accuracy_grid import AccuracyGrid
-from lengen.callbacks.attention_maps import AttentionMaps, keys_holding, measure_attention
+from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement, score_cell
+from lengen.callbacks.attention_maps import AttentionMaps, Probes, keys_holding, measure_attention
 from lengen.callbacks.checkpoint import CHECKPOINT, ResumePoint
-from lengen.callbacks.clock import Clock
-from lengen.callbacks.early_stopping import StopWhenGood
 from lengen.callbacks.edit_distance_curve import EditDistanceCurve
-from lengen.callbacks.extra_loggers import LoggerError, extra_loggers
 from lengen.callbacks.learning_curves import LearningCurves, Losses, digit_losses, response_losses
-from lengen.callbacks.measurement import Measurement
-from lengen.callbacks.metrics_logger import METRICS, VALIDATION, MetricsLogger, read_metrics
-from lengen.callbacks.probes import Probes
-from lengen.callbacks.scoring import score_cell
-from lengen.callbacks.training_loss import TrainingLoss
+from lengen.callbacks.loggers import METRICS, VALIDATION, LoggerError, MetricsLogger, extra_loggers, read_metrics
+from lengen.callbacks.monitoring import Clock, StopWhenGood, TrainingLoss
 
 __all__ = [
     "CHECKPOINT",

@@ -1,4 +1,4 @@
-"""Attention of a trained model over test cells: an averaged map, and how many keys a prediction step needs.
+"""Attention of a trained model: averaged over test cells, how many keys a step needs, and on single problems.
 
 Figure 7 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count" shows maps averaged over
 1,000 examples and says that with a scratchpad a head looks at a fixed number of keys, while without it the number
@@ -12,12 +12,12 @@ import torch
 from lightning import LightningModule, Trainer
 from torch import Tensor
 
-from lengen.callbacks.measurement import Measurement, Report
+from lengen.callbacks.accuracy_grid import Measurement, Report
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import OperandError, whole
-from lengen.digits.problems import cells as checked
+from lengen.digits import OperandError, problem_texts, whole
+from lengen.digits import cells as checked
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.progress import Progress
@@ -148,3 +148,47 @@ def self_attention(model: Transformer, batch: Batch, index: Tensor) -> Tensor:
     if weights.dim() != 5 or (weights.shape[1], *weights.shape[3:]) != (rows, length - 1, length - 1):
         raise TypeError(f"attention(batch) gave weights of shape {tuple(weights.shape[1:])}; {expected}")
     return weights
+
+
+class Probes(Measurement):
+    """Records the attention of the last layer on problems, each given by its operands; ``arrays`` holds it.
+
+    ``probe0.self`` (heads, T, T) and, beside an encoder, ``probe0.cross`` (heads, T, S): softmax weights of the last
+    layer; ``probe0.target`` (T,) and ``probe0.source`` (S,): the tokens. Row t predicts the token after token t, or
+    in an encoder-only model token t itself.
+
+    Args:
+        problems: Problems, each given by its operands.
+
+    Example:
+        >>> import lengen
+        >>> measured = lengen.Probes([["01"]])
+        >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
+        >>> sorted(measured.arrays)
+        ['probe0.self', 'probe0.target']
+    """
+
+    def __init__(self, problems: Sequence[Sequence[object]]) -> None:
+        super().__init__()
+        self.problems = problem_texts(problems)
+
+    @property
+    def reads_attention(self) -> bool:
+        return bool(self.problems)
+
+    def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
+        for number, operands in enumerate(self.problems):
+            for name, found in attention_of(model, data, operands).items():
+                last = found[-1].astype(np.float16) if found.ndim == 4 else found
+                self.arrays[f"probe{number}.{name}"] = last
+
+
+def attention_of(model: Transformer, data: TaskData, operands: list[str]) -> dict[str, np.ndarray]:
+    """Return what `Probes` records of a problem, unrounded and of all layers: weights (layers, heads, T, T or S)."""
+    batch = data.writer.write(data.task.parse(operands))
+    layers = model.attention(batch.to(model.device))
+    found = {name: np.stack([layer[name][0].float().cpu().numpy() for layer in layers]) for name in layers[0]}
+    tokens = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
+    if batch.source is not None:
+        tokens["source"] = batch.source.tokens[0]
+    return found | {side: np.array([data.vocab.decode([token]) for token in row]) for side, row in tokens.items()}

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 import torch
 
 from lengen.callbacks import Measurement, response_losses
-from lengen.callbacks.measurement import Report
+from lengen.callbacks.accuracy_grid import Report
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
-from lengen.formats.vocab import END, FIRST
+from lengen.formats.base import END, FIRST
 from lengen.models import Transformer
 from lengen.tasks.base import LARGEST_ALPHABET
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.callbacks.accuracy_grid import AccuracyGrid, cell_name
-from lengen.callbacks.measurement import Measurement, Report
+from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement, Report, cell_name
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import OperandError
-from lengen.metrics.edit_distance import EDIT_DISTANCE
+from lengen.digits import OperandError
+from lengen.metrics.responses import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.extra import extra

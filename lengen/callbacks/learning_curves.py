@@ -14,12 +14,12 @@ from lightning import Callback, LightningModule, Trainer
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lengen.callbacks.measurement import model_of
+from lengen.callbacks.accuracy_grid import model_of
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import responses
-from lengen.digits.problems import cells
+from lengen.digits import cells
 from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
 from lengen.tasks.increment import Carries

@@ -8,12 +8,9 @@ from collections.abc import Sequence
 
 import torch
 
-from lengen.callbacks.measurement import Measurement, Report
-from lengen.callbacks.scoring import score_cell
+from lengen.callbacks.accuracy_grid import Measurement, Report, score_cell
 from lengen.data.task_data import TaskData
-from lengen.digits.digits import sample
-from lengen.digits.problems import OperandError, Problems, cells, whole
-from lengen.digits.randomness import generator
+from lengen.digits import OperandError, Problems, cells, generator, sample, whole
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.records import Grid

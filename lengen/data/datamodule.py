@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.lines import read_problems
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import Problems, problem_texts
+from lengen.digits import Problems, problem_texts
 from lengen.part import SettingError
 from lengen.settings.spec import Spec
 

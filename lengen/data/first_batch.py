@@ -10,13 +10,10 @@ import torch
 from torch import Tensor
 
 from lengen.data.writer import Writer
-from lengen.digits.problems import OperandError, Problems
-from lengen.digits.randomness import generator
-from lengen.formats.base import Written
-from lengen.formats.layout import Layout
+from lengen.digits import OperandError, Problems, generator
+from lengen.formats.base import Layout, Written
 from lengen.part import SettingError
-from lengen.tasks.base import Task, typed
-from lengen.tasks.rows import ANSWER, OPERANDS
+from lengen.tasks.base import ANSWER, OPERANDS, Task, typed
 
 PROBLEMS = 8
 """Problems of a first batch."""
@@ -46,7 +43,7 @@ def check_task(task: Task, problems: Problems) -> None:
     """Check the problems that a task draws, their answers, and what it reads of a text."""
     name = type(task).__name__
     if not isinstance(problems, Problems):
-        refuse(f"{name}.train", type(problems).__name__, "lengen.digits.problems.Problems")
+        refuse(f"{name}.train", type(problems).__name__, "lengen.digits.Problems")
     symbols = task.first(), task.first() + len(task.all_symbols)
     check_integers(f"{name}.train, operands", problems.operands, (PROBLEMS, None, None), (0, symbols[1]))
     check_integers(f"{name}.train, lengths", problems.lengths, (PROBLEMS, problems.operands.shape[1]))
@@ -88,7 +85,7 @@ def check_format(task: Task, format: Written, problems: Problems) -> None:
 def check_layout(where: str, layout: Layout, format: Written) -> None:
     """Check the slots of a layout."""
     if not isinstance(layout, Layout):
-        refuse(where, type(layout).__name__, "lengen.formats.layout.Layout")
+        refuse(where, type(layout).__name__, "lengen.formats.base.Layout")
     slots = len(layout.symbols)
     for column in ("digits", "coordinates", "hints"):
         if (held := len(getattr(layout, column))) != slots:

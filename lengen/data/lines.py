@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
-from lengen.tasks.rows import Row
+from lengen.digits import OperandError, Problems, torch
+from lengen.tasks.base import Row
 
 if TYPE_CHECKING:
     from lengen.data.writer import Writer

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from lengen.formats.base import Written
-from lengen.formats.layout import UNUSED
-from lengen.formats.vocab import END, PAD, Vocab
+from lengen.formats.base import END, PAD, UNUSED, Vocab, Written
 from lengen.settings.sections import DataSpec
 
 

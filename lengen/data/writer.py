@@ -11,14 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from lengen.data.batch import Batch, Source
-from lengen.data.random_spaces import Spaces, spread
+from lengen import digits
+from lengen.data.batch import Batch, Source, Spaces, spread
 from lengen.data.reading import follow
-from lengen.digits import digits
-from lengen.digits.problems import OperandError, Problems
-from lengen.formats.base import Written
-from lengen.formats.layout import UNUSED, Digit, Layout
-from lengen.formats.vocab import FIRST, PAD, Vocab
+from lengen.digits import OperandError, Problems
+from lengen.formats.base import FIRST, PAD, UNUSED, Digit, Layout, Vocab, Written
 from lengen.position_ids.base import PositionIds
 from lengen.tasks.base import Task, keys
 

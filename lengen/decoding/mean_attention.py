@@ -7,10 +7,9 @@ from torch import Tensor
 
 from lengen.data.batch import Batch, response_start
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import Problems
-from lengen.digits.randomness import generator
+from lengen.digits import Problems, generator
 from lengen.models import Transformer
-from lengen.tasks.rows import Row
+from lengen.tasks.base import Row
 
 Sides = dict[str, Tensor]
 """Attention (B, H, Q, K) by name: "self" what a response reads of itself, "cross" what it reads of the query."""

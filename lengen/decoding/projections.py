@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
-from lengen.formats.vocab import FIRST
+from lengen.formats.base import FIRST
 from lengen.models import Decoder, Transformer
 
 

@@ -1,4 +1,4 @@
-"""Modules of the position encodings, one file each, that `lengen.encodings.base.module` finds by their settings."""
+"""Modules of the position encodings, which `lengen.encodings.base.module` finds by their settings."""
 
 from lengen.part import load_files
 

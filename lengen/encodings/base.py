@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from lengen.part import SettingError
-from lengen.settings import encodings as settings
+from lengen.settings import model as settings
 from lengen.settings.model import ModelSpec
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding, module
-from lengen.settings import encodings as settings
+from lengen.settings import model as settings
 from lengen.settings.model import ModelSpec
 
 HIDDEN = 32

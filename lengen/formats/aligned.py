@@ -8,12 +8,10 @@ Appendix A.4 of "From Interpolation to Extrapolation: Complete Length Generaliza
 
 from collections.abc import Callable
 
-from lengen.formats.base import Format, Written
-from lengen.formats.layout import Layout, at, places
+from lengen.formats.base import Format, Layout, Written, at, places
 from lengen.part import Part, SettingError, Width
 from lengen.tasks.arithmetic import DigitSums, NByOne, PairAddition
-from lengen.tasks.base import Task
-from lengen.tasks.rows import ANSWER, OPERANDS, Row
+from lengen.tasks.base import ANSWER, OPERANDS, Row, Task
 
 
 class Aligned(Part, Format, tag="aligned", frozen=True):

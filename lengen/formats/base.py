@@ -1,14 +1,192 @@
-"""Base of formats: the rows of a task that are written, the place of each digit, reading the answer."""
+"""Base of formats: token ids of symbols, the layout of a sequence slot by slot, rows, reading the answer."""
 
+import string
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from lengen.formats.layout import Layout
 from lengen.part import Axis, SettingError
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+# A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their figures; whole
+# batches are then filled by one gather (`lengen.data.writer`).
+
+
+UNUSED = -1
+"""Coordinate of a slot that has no place in a level: its position id is 0."""
+
+
+class Digit(NamedTuple):
+    """Digit in a slot."""
+
+    row: str
+    """Name of the rows it is of: operands, answer, or the intermediate results of the task."""
+    number: int
+    """Index among the rows of that name."""
+    place: int
+    """Place in the row, from 0."""
+
+
+@dataclass
+class Layout:
+    """The slots of one shape of problem, from the beginning to the end."""
+
+    levels: int
+    symbols: list[str | None] = field(default_factory=list)
+    """The character of a slot; None for a digit."""
+    digits: list[Digit | None] = field(default_factory=list)
+    """The digit in a slot; None for a symbol."""
+    coordinates: list[tuple[int, ...]] = field(default_factory=list)
+    """One coordinate per level, for position coupling; `UNUSED` in a level without one."""
+    response: int = 0
+    """Index of the first slot of the response: from here on tokens are training targets."""
+    opening: int = 1
+    """Slots before the operands: ``$``, or a prefix and ``$``. Random spaces go after them and before the last slot of
+    the query."""
+    hinted: bool = False
+    """Each digit follows a mark of its place: an index hint (`lengen.formats.linear`)."""
+    hints: list[int] = field(default_factory=list)
+    """The place, from 1, that a slot marks instead of showing the digit it names; 0 if it marks none."""
+
+    def symbol(self, character: str, *coordinates: int) -> None:
+        """Append a symbol; without coordinates it is unused in every level."""
+        self.symbols.append(character)
+        self.digits.append(None)
+        self.coordinates.append(coordinates or (UNUSED,) * self.levels)
+        self.hints.append(0)
+
+    def text(self, characters: str) -> None:
+        """Append symbols without coordinates."""
+        for character in characters:
+            self.symbol(character)
+
+    def number(
+        self, row: str, index: int, places: Iterable[int], coordinates: Callable[[int], tuple[int, ...]] | None = None
+    ) -> None:
+        """Append digits of a row in the given order of places (0 = least significant, or first).
+
+        ``coordinates`` takes the 1-based place and gives that digit's coordinates; without it they are unused.
+        """
+        for place in places:
+            found = (UNUSED,) * self.levels if coordinates is None else coordinates(place + 1)
+            for hint in (found[0], 0) if self.hinted else (0,):
+                self.symbols.append(None)
+                self.digits.append(Digit(row, index, place))
+                self.coordinates.append(found)
+                self.hints.append(hint)
+
+    def respond(self) -> None:
+        """Begin the response at the next slot."""
+        self.response = len(self.symbols)
+
+    def split(self, handed_over: bool = False) -> tuple["Layout", "Layout"]:
+        """Split into the input of an encoder and the text of a decoder, which begins with a ``$`` of its own.
+
+        ``handed_over``: after the last slot of the query, which the encoder then does not read.
+        """
+        cut, read = self.response, self.response - handed_over
+        query = Layout(
+            self.levels,
+            self.symbols[:read],
+            self.digits[:read],
+            self.coordinates[:read],
+            read,
+            self.opening,
+            hints=self.hints[:read],
+        )
+        written = Layout(
+            self.levels,
+            [self.symbols[read] if handed_over else "$", *self.symbols[cut:]],
+            [self.digits[read] if handed_over else None, *self.digits[cut:]],
+            [self.coordinates[read] if handed_over else (UNUSED,) * self.levels, *self.coordinates[cut:]],
+            1,
+            hints=[self.hints[read] if handed_over else 0, *self.hints[cut:]],
+        )
+        return query, written
+
+
+def at(order: int, *, whole: bool = False) -> Callable[[int], tuple[int, int]]:
+    """Return coordinates of the digits of the ``order``-th number.
+
+    These are their place in it, or one for the ``whole``, and its order.
+    """
+    return lambda place: (0 if whole else place, order)
+
+
+def places(length: int, *, reverse: bool) -> Iterable[int]:
+    """Return places of a number of ``length`` digits in writing order: plain is most significant first."""
+    return range(length) if reverse else range(length - 1, -1, -1)
+
+
+PAD = 0
+"""Token id that fills a row on the right; no target of a task."""
+END = 1
+"""Token id shown as ``$``: begins and ends every sequence (one symbol, as in the source papers' code)."""
+FIRST = 2
+"""Token id of the first symbol of a vocabulary; digits come first, so digit d has id ``FIRST + d``."""
+
+
+class Vocab:
+    """A closed set of tokens: single characters, or words, which text then separates by spaces.
+
+    >>> Vocab("01=").encode("$01=1$").tolist()
+    [1, 2, 3, 4, 3, 1]
+    >>> Vocab("01=").decode([1, 2, 3, 4, 3, 1, 0])
+    '$01=1$'
+    >>> numbers = Vocab(["1", "2", "10", "⊥"])
+    >>> numbers.decode(numbers.encode("10 2 ⊥ 2 10"))
+    '10 2 ⊥ 2 10'
+    >>> Vocab("01=").decode([2, 0, 3, 0])
+    '0␀1'
+    """
+
+    def __init__(self, symbols: Sequence[str]) -> None:
+        self.symbols = symbols
+        self.separator = " " if any(len(symbol) > 1 for symbol in symbols) else ""
+        padding = "PAD" if self.separator else "␀"
+        self._ids = {"PAD": PAD, padding: PAD, "$": END, **{symbol: FIRST + i for i, symbol in enumerate(symbols)}}
+        self._characters = [padding, "$", *symbols]
+
+    def __len__(self) -> int:
+        return len(self._characters)
+
+    def id(self, character: str) -> int:
+        """Return token id of a symbol, or of ``PAD``; KeyError for what is not in the vocabulary."""
+        return self._ids[character]
+
+    def encode(self, text: str) -> "Tensor":
+        """Return (T,) int64 token ids of a text; `ValueError` for what is not in the vocabulary."""
+        import torch  # who only asks what PAD is waits for nothing
+
+        found = text.split() if self.separator else text
+        if unknown := set(found) - self._ids.keys():
+            raise ValueError(
+                f"{text!r:.60} holds {min(unknown)!r:.20}, which is no symbol of this vocabulary: expected "
+                f"{'words between blanks' if self.separator else 'characters'} of {' '.join(self.symbols)!r:.60}"
+            )
+        return torch.tensor([self._ids[symbol] for symbol in found], dtype=torch.int64)
+
+    def decode(self, ids: "Iterable[int] | Tensor") -> str:
+        """Return the text of token ids.
+
+        Padding on the right leaves no trace, any other is ``␀``, among words ``PAD``.
+        """
+        found = [int(i) for i in ids]
+        while found and found[-1] == PAD:
+            found.pop()
+        return self.separator.join(self._characters[i] for i in found)
+
+
+PRINTABLE = Vocab("".join(character for character in string.printable if character not in "$\f"))
+"""100 printable characters, digits first: the vocabulary of Section 4.2.1 of "Length Generalization on Multi-Digit
+Integer Addition with Transformers". ``$`` is `END`; the form feed, which its author's code pads with, is `PAD`."""
 
 
 class Written(ABC):
@@ -46,7 +224,7 @@ class Written(ABC):
     exact: bool = False
     """Its shapes are the sub-task and the digits of each operand, not the task's shapes."""
     index_hints: tuple[str, ...] = ()
-    """Marks before digits, in the order of the places they mark (`lengen.formats.index_hints`)."""
+    """Marks before digits, in the order of the places they mark (`lengen.formats.linear`)."""
     kinds: int = 0
     """Number of sub-tasks that a problem can have; 0: there is nothing but the task."""
 

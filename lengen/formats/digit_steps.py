@@ -9,11 +9,9 @@ carry; behind the bar the answer. The printed example for 567+789 adds 567 and 7
 567+7890, and those of 567+789 follow its rule.
 """
 
-from lengen.formats.base import Format, Written, only_two_operands
-from lengen.formats.layout import Layout, places
+from lengen.formats.base import Format, Layout, Written, only_two_operands, places
 from lengen.part import Part
-from lengen.tasks.base import Task
-from lengen.tasks.rows import ANSWER, CARRIES_IN, OPERANDS, SUM_DIGITS
+from lengen.tasks.base import ANSWER, CARRIES_IN, OPERANDS, SUM_DIGITS, Task
 
 
 class DigitSteps(Part, Format, tag="digit_steps", frozen=True):

@@ -10,12 +10,10 @@ Section 5.1 and Figure 8 of "Arithmetic Transformers Can Length-Generalize in Bo
 
 from collections.abc import Callable
 
-from lengen.formats.base import Format, Written
-from lengen.formats.layout import UNUSED, Layout, places
+from lengen.formats.base import UNUSED, Format, Layout, Written, places
 from lengen.part import Part, SettingError
-from lengen.tasks.base import Task
+from lengen.tasks.base import OPERANDS, PRODUCTS, SUMS, Task
 from lengen.tasks.multiplication import Multiplication
-from lengen.tasks.rows import OPERANDS, PRODUCTS, SUMS
 
 
 class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=True):

@@ -13,11 +13,9 @@ A shorter operand stands as it is in the query and in rev; in ali, mad and car i
 
 from typing import Literal
 
-from lengen.formats.base import Format, Written, only_two_operands
-from lengen.formats.layout import Layout, places
+from lengen.formats.base import Format, Layout, Written, only_two_operands, places
 from lengen.part import Part, SettingError, cut, nearest
-from lengen.tasks.base import Task
-from lengen.tasks.rows import ANSWER, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, OPERANDS, PAIR_CARRIES, TRAILING
+from lengen.tasks.base import ANSWER, CARRIES_OUT, DOWNWARD_CARRIES, MODULAR, OPERANDS, PAIR_CARRIES, TRAILING, Task
 
 Subtask = Literal["add", "rev", "ali", "mad", "car"]
 SUBTASKS: tuple[Subtask, ...] = ("add", "rev", "ali", "mad", "car")

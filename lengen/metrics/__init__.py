@@ -1,4 +1,4 @@
-"""Metrics: each one file with a pure function and what it counts, and its place in the table below.
+"""Metrics: each a pure function and what it counts, and its place in the table below.
 
 What a metric counts is stored under its name, so a new one is a file and an entry of `METRICS`: the accuracy grid keeps
 it from then on, and claims and figures can name it. Loading this loads no torch; the classes in `counted` do.
@@ -6,12 +6,19 @@ it from then on, and claims and figures can name it. Loading this loads no torch
 
 from typing import TYPE_CHECKING
 
-from lengen.formats.vocab import PAD, Vocab
-from lengen.metrics.answer_match import ANSWER_MATCH, answer_match
-from lengen.metrics.answer_token import ANSWER_TOKEN, answer_token
-from lengen.metrics.edit_distance import EDIT_DISTANCE, edit_distances
-from lengen.metrics.exact_match import EXACT_MATCH, exact_match
-from lengen.metrics.metric import Metric, Responses
+from lengen.formats.base import PAD, Vocab
+from lengen.metrics.responses import (
+    ANSWER_MATCH,
+    ANSWER_TOKEN,
+    EDIT_DISTANCE,
+    EXACT_MATCH,
+    Metric,
+    Responses,
+    answer_match,
+    answer_token,
+    edit_distances,
+    exact_match,
+)
 from lengen.results.records import Counts
 
 if TYPE_CHECKING:

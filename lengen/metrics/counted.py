@@ -6,12 +6,8 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric as TorchMetric
 
-from lengen.formats.base import Written
-from lengen.formats.vocab import PAD, Vocab
-from lengen.metrics.answer_match import ANSWER_MATCH
-from lengen.metrics.edit_distance import EDIT_DISTANCE
-from lengen.metrics.exact_match import EXACT_MATCH
-from lengen.metrics.metric import Metric, Responses, check_responses
+from lengen.formats.base import PAD, Vocab, Written
+from lengen.metrics.responses import ANSWER_MATCH, EDIT_DISTANCE, EXACT_MATCH, Metric, Responses, check_responses
 
 
 class Counted(TorchMetric):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lengen.metrics import EXACT_MATCH
-from lengen.results.intervals import wilson
 from lengen.results.records import Counts, Grid, Run
+from lengen.results.show import wilson
 from lengen.settings.sections import Trained
 
 if TYPE_CHECKING:

@@ -9,13 +9,9 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding
-from lengen.models.activations import ACTIVATIONS
-from lengen.models.attention import attend, attention_scores, attention_weights, causal_mask, closed_rows
-from lengen.models.cache import LayerCache
-from lengen.models.normalisation import RMSNorm
-from lengen.models.products import Rounds
-from lengen.models.record import Record, Residuals
-from lengen.models.temperature import Temperature
+from lengen.models.attention import Temperature, attend, attention_scores, attention_weights, causal_mask, closed_rows
+from lengen.models.layers import ACTIVATIONS, RMSNorm, Rounds
+from lengen.models.states import LayerCache, Record, Residuals
 from lengen.settings.spec import ModelSpec
 
 NORMS: dict[str, Callable[[int], nn.Module]] = {
@@ -222,7 +218,7 @@ class Block(nn.Module):
     ) -> Tensor:
         """Return the residual stream (B, T, C) after this block.
 
-        Arguments as in `lengen.models.stack.Stack.forward`.
+        Arguments as in `lengen.models.transformer.Stack.forward`.
         """
         x = self._join(x, self.attention(self.before[0](x), context, cache, record=record), self.after[0])
         if self.cross is not None and crossing is not None:

@@ -10,12 +10,10 @@ import torch
 from torch import Tensor
 
 from lengen.data.batch import Batch, response_start
-from lengen.models.attention import causal_mask
+from lengen.models.attention import ALL, causal_mask, last_keys
+from lengen.models.bias import along_lines
 from lengen.models.blocks import Context, biased
-from lengen.models.cache import Cache
-from lengen.models.last_keys import ALL, last_keys
-from lengen.models.line_bias import along_lines
-from lengen.models.record import Record, Residuals
+from lengen.models.states import Cache, Record, Residuals
 from lengen.models.transformer import Transformer
 from lengen.settings.spec import ModelSpec
 

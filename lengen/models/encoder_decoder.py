@@ -1,25 +1,61 @@
-"""An encoder-decoder transformer: the query is read by an encoder, the response written by a decoder beside it.
+"""Transformers with an encoder: alone, it fills the response at once; beside a decoder, it reads the query.
 
 "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers", Section 3.3. The
 encoder may have no block at all: then the decoder attends to the embeddings of the query, as in the authors' code.
-One embedding serves both sides. A fixed bias (`lengen.models.fixed_bias`) is added in every decoder layer.
+One embedding serves both sides. A fixed bias (`lengen.models.bias`) is added in every decoder layer.
 """
 
-from typing import final
+from typing import Never, final
 
 import torch
 from torch import Tensor
 
 from lengen.data.batch import Batch, Source
-from lengen.formats.vocab import PAD
+from lengen.formats.base import PAD
 from lengen.models.attention import causal_mask
+from lengen.models.bias import FixedBias, beside_encoder
 from lengen.models.blocks import Context, biased
-from lengen.models.cache import Cache, LayerCache
-from lengen.models.fixed_bias import FixedBias, beside_encoder
-from lengen.models.record import Record
-from lengen.models.stack import Stack
-from lengen.models.transformer import Transformer
+from lengen.models.states import Cache, LayerCache, Record
+from lengen.models.transformer import Stack, Transformer
 from lengen.settings.spec import ModelSpec
+
+# The architecture that "From Interpolation to Extrapolation" cites beside its own (Table 1, RPE: Jelassi et al. 2023),
+# there with one block applied again and again (``shared``).
+
+
+@final
+class Encoder(Transformer):
+    """Encoder-only transformer; blanks are padding tokens.
+
+    `attention` differs in one thing: row t is of token t itself, which this model fills in.
+    """
+
+    writes_in_order = False
+
+    def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...]) -> None:
+        super().__init__(model, tokens, sizes)
+        self._initialise()
+
+    def forward(self, tokens: Tensor, ids: Tensor, loss: Tensor, record: Record | None = None) -> Tensor:
+        """Return logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
+        mask = ((tokens != PAD) | loss)[:, None, None]
+        loops = self._loops(Batch(tokens, ids, loss))
+        context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask, loops=loops)
+        embedded = self._embed(torch.where(loss, PAD, tokens), ids)
+        return self._logits(self.blocks(embedded, context, record=record, ending=self.norm))
+
+    def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
+        return self._forward(batch.tokens, batch.ids, batch.loss, record=record)[:, 1:]
+
+    def cache(self, batch: Batch, capacity: int) -> Cache:
+        _writes_at_once()
+
+    def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
+        _writes_at_once()
+
+
+def _writes_at_once() -> Never:
+    raise TypeError("an encoder fills all places of a response at once and has no cache: call `predict`")
 
 
 @final

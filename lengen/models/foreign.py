@@ -1,6 +1,7 @@
 """Networks of anybody's in the place of a transformer of this suite: all they need is ``predict(batch)``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, Protocol, cast, runtime_checkable
@@ -9,6 +10,19 @@ import torch
 from torch import Tensor, nn
 
 from lengen.data.batch import Batch
+
+
+@contextmanager
+def answering(network: nn.Module) -> Iterator[None]:
+    """Let a network answer in evaluation mode and without gradients; each of its parts has its own mode back then."""
+    modes = {part: part.training for part in network.modules()}
+    network.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
 
 
 @runtime_checkable

@@ -1,21 +1,215 @@
-"""Common frame of all models around their blocks: token embedding, position encoding, output heads."""
+"""Common frame of all models: token embedding, the stack of blocks and its loops, output heads, initial weights."""
 
 from abc import ABC, abstractmethod
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import cast, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from lengen.data.batch import Batch
+from lengen.data.batch import Batch, response_start
+from lengen.encodings.absolute import sinusoids
 from lengen.encodings.base import built
-from lengen.models.blocks import NORMS, Block, Context
-from lengen.models.cache import Cache
-from lengen.models.initialisation import initialise
-from lengen.models.loops import loops_of
-from lengen.models.record import Record
-from lengen.models.stack import Stack
+from lengen.models.blocks import NORMS, Attention, Block, Context, FeedForward
+from lengen.models.states import Cache, LayerCache, Record
+from lengen.settings.model import LoopsByLength
 from lengen.settings.spec import ModelSpec
+
+# Fan et al. 2025, "Looped Transformers for Length Generalization" (2409.15647): tasks with a known iterative solution
+# are learned by one block that is applied T(n) times to a problem of length n, in training and in testing, without
+# positions and with the input added at every loop (``inject`` = "input"). Its configurations test parity of 20 trained
+# bits at 50, sums and copies of 20 digits at 30 and products of 12 at 15, and the paper reports that looping by length
+# generalises where a fixed number of loops does not. There the whole answer is predicted at once, and testing may also
+# choose T by the model's confidence; here the rule is `lengen.settings.model.LoopsByLength`, known before the first
+# token is written. With an encoder (blanks filled at once) the answer is predicted as there.
+#
+# One loop per answer token, n digits and the end: LoopsByLength(more=0), T = n + 1. T = n for the string of ``$0110=``:
+# LoopsByLength(of="prompt", more=-2).
+
+
+def loops_of(rule: LoopsByLength, batch: Batch) -> Tensor:
+    """Return (B,) int64: how often the stack is applied to each example."""
+    n = batch.loss.sum(dim=1) if rule.of == "response" else response_start(batch)
+    return (-(-n // rule.tokens) + rule.more).clamp(1, rule.most)
+
+
+Ends = tuple[nn.Embedding, list[nn.Linear]]
+"""The token embedding, and the output heads that do not share it."""
+
+
+def initialise(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+    """Draw all weights as the specification says, in the order of the modules; biases start at zero."""
+    INITIALISATIONS[model.init](transformer, model, ends)
+    for layer in transformer.modules() if model.linear_bias else ends[1]:
+        if isinstance(layer, nn.Linear) and layer.bias is not None:
+            nn.init.zeros_(layer.bias)
+
+
+def _t5(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+    """Draw as T5 does (Raffel et al. 2020, mesh-TensorFlow): queries carry 1 / sqrt(D) that the scores then lack."""
+    for layer in transformer.modules():
+        if isinstance(layer, Attention):
+            inner = model.heads * model.head_dim
+            query_dim = 1 if model.scale_attention else model.head_dim
+            nn.init.normal_(layer.query.weight, std=(model.width * query_dim) ** -0.5)
+            nn.init.normal_(layer.key.weight, std=model.width**-0.5)
+            nn.init.normal_(layer.value.weight, std=model.width**-0.5)
+            nn.init.normal_(layer.out.weight, std=inner**-0.5)
+        elif isinstance(layer, FeedForward):
+            _fan_in(layer)
+    _unit_logits(model, ends)
+
+
+def _normal(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+    """Draw every matrix N(0, 1 / fan_in)."""
+    for layer in transformer.modules():
+        if isinstance(layer, Block):
+            _fan_in(layer)
+    _unit_logits(model, ends)
+
+
+def _xavier(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+    """Draw every matrix uniformly with variance 2 / (fan_in + fan_out) (Glorot, Bengio 2010), embeddings, heads too."""
+    for parameter in transformer.parameters():
+        if parameter.dim() > 1:
+            nn.init.xavier_uniform_(parameter)
+
+
+def _fan_in(layer: nn.Module) -> None:
+    for part in layer.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.normal_(part.weight, std=part.in_features**-0.5)
+
+
+def _unit_logits(model: ModelSpec, ends: Ends) -> None:
+    """Draw embeddings N(0, 1), output heads N(0, 1 / width)."""
+    embedding, outputs = ends
+    nn.init.normal_(embedding.weight)
+    for output in outputs:
+        nn.init.normal_(output.weight, std=model.width**-0.5)
+
+
+INITIALISATIONS: dict[str, Callable[[nn.Module, ModelSpec, Ends], None]] = {
+    "t5": _t5,
+    "normal": _normal,
+    "xavier": _xavier,
+}
+
+
+@final
+class Stack(nn.ModuleList):
+    """``layers`` blocks, or one that is applied so often if they share it; the whole is applied ``loops`` times.
+
+    A list of modules, so that weights are named by the number of their block. A normalisation that ends the stack ends
+    each of its loops: it is the model's, which applies it once more before the output head (`forward`, ``ending``).
+    """
+
+    def __init__(self, model: ModelSpec, layers: int, cross: bool = False) -> None:
+        super().__init__(Block(model, cross) for _ in range(min(layers, 1) if model.shared else layers))
+        self.model = model
+        self.repeats = (layers if model.shared else 1) * model.loops
+
+    def applied(self) -> list[Block]:
+        """Return the blocks in the order they are applied.
+
+        One loop of them where loops depend on a problem's length.
+        """
+        return [cast(Block, block) for block in self] * self.repeats
+
+    def _looped(self, loops: Tensor | None) -> list[Block]:
+        """Return the blocks in the order they are applied to a batch, as often as its longest example needs."""
+        return self.applied() * (1 if loops is None else int(loops.max()))
+
+    def _kept(self, new: Tensor, x: Tensor, layer: int, loops: Tensor | None) -> Tensor:
+        """Return the residual stream after the ``layer``-th block: examples whose loops are over keep what they had."""
+        if loops is None:
+            return new
+        return torch.where((layer // len(self.applied()) < loops)[:, None, None], new, x)
+
+    def forward(
+        self,
+        embedded: Tensor,
+        context: Context,
+        caches: Sequence[LayerCache] = (),
+        crossing: Context | None = None,
+        memories: Sequence[LayerCache] = (),
+        record: Record | None = None,
+        ending: nn.Module | None = None,
+    ) -> Tensor:
+        """Return the residual stream (B, T, C) after all blocks.
+
+        Args:
+            embedded: (B, T, C) embedded tokens.
+            context: what self-attention needs.
+            caches: one for each applied block, which the tokens join; empty for a full pass. May be more than are
+                used, where loops depend on a problem's length and the longest problems are written already.
+            crossing: what cross-attention needs, in blocks that have it.
+            memories: one for each applied block, what its cross-attention reads.
+            record: what to keep of the pass.
+            ending: the normalisation between two loops; what follows the last is not done here.
+        """
+        x = embedded
+        for layer, block in enumerate(self._looped(context.loops)):
+            new = block(
+                self._injected(self._ended(x, layer, ending), embedded, context, layer),
+                context,
+                caches[layer] if caches else None,
+                crossing,
+                memories[layer] if memories else None,
+                record,
+            )
+            x = self._kept(new, x, layer, context.loops)
+        return x
+
+    def remember(
+        self,
+        embedded: Tensor,
+        context: Context,
+        caches: Sequence[LayerCache],
+        ending: nn.Module | None = None,
+    ) -> None:
+        """Let tokens join the caches as in `forward`, of whose last block only keys and values are made.
+
+        All else of it is for predictions, which a prompt but for its last token does not need.
+        """
+        x, (*blocks, last) = embedded, self._looped(context.loops)
+        for layer, block in enumerate(blocks):
+            found = self._injected(self._ended(x, layer, ending), embedded, context, layer)
+            x = self._kept(block(found, context, caches[layer]), x, layer, context.loops)
+        assert context.places is not None
+        x = last.before[0](self._injected(self._ended(x, len(blocks), ending), embedded, context, len(blocks)))
+        caches[len(blocks)].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
+
+    def _ended(self, x: Tensor, layer: int, ending: nn.Module | None) -> Tensor:
+        """Return the residual stream as the ``layer``-th of the applied blocks finds it.
+
+        It is normalised where a loop has ended.
+        """
+        size = len(self.applied()) // self.model.loops
+        if ending is None or not layer or layer % size:
+            return x
+        out: Tensor = ending(x)
+        return out
+
+    def _injected(self, x: Tensor, embedded: Tensor, context: Context, layer: int) -> Tensor:
+        """Return the input of the ``layer``-th of the applied blocks.
+
+        It is the residual stream, and the additions of a recurrent step.
+
+        A step begins at every application of the first block. The embedded input is added to all steps but the first
+        (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers");
+        positions and a sinusoid of the step to all (Universal Transformer). Steps count from 0, as in the code of that
+        thesis, whose text leaves it open; Dehghani et al. (2018) count from 1.
+        """
+        step, first = layer // len(self), layer % len(self) == 0
+        if self.model.inject == "input" and first and step:
+            return x + embedded
+        if self.model.inject == "coordinates" and first:
+            positions = context.encoding.embed(context.query_ids)
+            moment = sinusoids(torch.full((1,), step, device=x.device), self.model.width).to(x.dtype)
+            return x + moment if positions is None else x + positions.to(x.dtype) + moment
+        return x
 
 
 class Transformer(nn.Module, ABC):

@@ -10,8 +10,8 @@ Four drawings follow from the axes of a table of experiments, one from what is r
 - `sheet`, `style`: sizes, letters, the one legend, the bytes of a picture.
 """
 
+from lengen.experiment import Runs
 from lengen.metrics.measures import learned
-from lengen.paper.experiment import Runs
 from lengen.plotting.attention import (
     Row,
     attention,
@@ -23,13 +23,9 @@ from lengen.plotting.attention import (
     token_map,
 )
 from lengen.plotting.caption import caption
-from lengen.plotting.curves import curves
-from lengen.plotting.frames import arrays, metrics, scores
-from lengen.plotting.grid import HEAT, grid, heat_map, outline
-from lengen.plotting.labels import spans
-from lengen.plotting.measured import MEASURES, medians, values
-from lengen.plotting.methods import LOOKS, Look, looks
-from lengen.plotting.published import Published, Value
+from lengen.plotting.curves import curves, training
+from lengen.plotting.frames import MEASURES, Published, Value, arrays, medians, metrics, scores, values
+from lengen.plotting.grid import HEAT, cells, grid, heat_map, outline, table
 from lengen.plotting.sheet import (
     COLUMN,
     LETTER,
@@ -41,11 +37,10 @@ from lengen.plotting.sheet import (
     percent,
     sheet,
     shown,
+    spans,
     titled,
 )
-from lengen.plotting.style import BLACK, COLOURS, MARKERS, numbered, pictures, said, style
-from lengen.plotting.tables import cells, table
-from lengen.plotting.training import training
+from lengen.plotting.style import BLACK, COLOURS, LOOKS, MARKERS, Look, looks, numbered, pictures, said, style
 
 __all__ = [
     "BLACK", "COLOURS", "COLUMN", "HEAT", "LETTER", "LOOKS", "MARKERS", "MEASURES", "PAGE", "Look", "Published",

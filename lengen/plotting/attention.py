@@ -10,10 +10,10 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
+from lengen.experiment import Figure as Picture
+from lengen.experiment import Runs
 from lengen.metrics.measures import learned, most_have_learned
-from lengen.paper.experiment import Figure as Picture
-from lengen.paper.experiment import Runs
-from lengen.plotting.published import Published
+from lengen.plotting.frames import Published
 from lengen.plotting.sheet import LETTER, PAGE, empty, label, sheet, shown
 from lengen.results.records import AttentionMap
 

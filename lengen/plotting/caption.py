@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from statistics import fmean, median
 
+from lengen.experiment import Experiment, Runs
+from lengen.experiment import Figure as Picture
 from lengen.metrics.measures import LEARNED, has_learned, learned, most_have_learned
-from lengen.paper.experiment import Experiment, Runs
-from lengen.paper.experiment import Figure as Picture
-from lengen.plotting.frames import scores
-from lengen.plotting.measured import MEASURES, published_kinds, values
-from lengen.plotting.published import Published, at_same_lengths, of_measure
+from lengen.plotting.frames import MEASURES, Published, at_same_lengths, of_measure, published_kinds, scores, values
 from lengen.plotting.sheet import label
 from lengen.results.records import Run
 from lengen.settings.sections import Trained

@@ -1,15 +1,20 @@
-"""Records as pandas frames, one row per run and place: what curves and heat maps are drawn from.
+"""Values that pictures draw: records as pandas frames, quantities by name, published values beside them.
 
 The first columns say where a value stands (length, count, step), ``run`` which run it is of. ``value`` is a rate, a
 mean or a loss; if it was counted, ``total`` out of ``n``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from lengen.metrics import METRICS
+from lengen.metrics.measures import has_learned
+from lengen.plotting.style import Look
 from lengen.results.records import Run
 
 
@@ -68,3 +73,153 @@ def arrays(runs: Sequence[Run], name: str, lengths: Sequence[int]) -> list[float
         every = np.concatenate([array.astype(np.float64) for array in found]) if found else np.empty(0)
         means.append(float(every.mean()) if every.size else float("nan"))
     return means
+
+
+class Measured(NamedTuple):
+    """A measure over lengths."""
+
+    label: str
+    mode: str = "teacher_forced"
+    metric: str = "correct"
+    published: str = ""
+    """The measure of published values; empty: none is published."""
+    share: bool = True
+    """Between 0 and 1, drawn in per cent."""
+
+
+MEASURES = {
+    "exact": Measured("Exact match", published="exact"),
+    "answer_token": Measured("Answer token right\nin its place", metric="answer_token", published="answer_token"),
+    "answer_correct": Measured("Answer before\nthe first end", metric="answer_correct", published="answer"),
+    "final": Measured("Final answer,\nfree-running", "free_running", "answer_correct"),
+    "edit": Measured("Edit distance\nper token", "free_running", "edit", share=False),
+    "edits": Measured("Edit distance (tokens)", "free_running", "edit_sum", share=False),
+    "hits.minimum": Measured("Minimum at the delimiter"),
+    "hits.guessed": Measured("Minimum is 1"),
+    "hits.copy": Measured("Copy of an input token"),
+    "hits.identity_successor": Measured("Identity and successor"),
+}
+"""Every measure of curves."""
+
+
+def published_kinds(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return measure and mode of the published values that belong beside a figure with these options.
+
+    Panels of single counts have none: published values are of all counts, or of the first.
+    """
+    if options.get("panels") == "count":
+        return []
+    return [(MEASURES[name].published, MEASURES[name].mode) for name in options.get("measures", ("exact",))]
+
+
+def values(runs: Sequence[Run], name: str, count: int | None = None) -> pd.DataFrame:
+    """Return ``length``, ``run``, ``value``, ``learned``: a row per run and length.
+
+    Args:
+        count: of the second axis of a grid; by default all trained ones together.
+    """
+    array = name.removeprefix("hits.")
+    found = hits(runs, array) if array != name else _scored(runs, MEASURES[name], count)
+    learned = [has_learned(run) for run in runs]
+    return found.assign(learned=[learned[run] for run in found["run"]])
+
+
+def _scored(runs: Sequence[Run], measure: Measured, count: int | None) -> pd.DataFrame:
+    two = [run for run in runs if len(run.grid.axes) == 2]
+    found = scores(two or runs, measure.mode, measure.metric)
+    if not two:
+        return found
+    most = max(1, runs[0].trained.second)
+    tested = found["count"]
+    wanted = tested == count if count else (tested <= most if (tested <= most).any() else tested == tested.min())
+    sums = found[wanted].groupby(["length", "run"])[["total", "n"]].sum().reset_index()
+    return sums.assign(value=sums["total"] / sums["n"])
+
+
+def medians(frame: pd.DataFrame) -> pd.Series:
+    """Return the median over runs by length: of those that have learned, as `lengen.metrics.measures.learned` does."""
+    most = 2 * frame.groupby("run")["learned"].first().sum() >= frame["run"].nunique()
+    kept = frame[frame["learned"]] if most else frame
+    return kept.groupby("length")["value"].median()
+
+
+# A value is drawn only beside models that were trained on the published range, at its own lengths. Beside shorter
+# problems none is drawn.
+
+
+class Value(NamedTuple):
+    """One published number of one experiment."""
+
+    value: float
+    relation: str = "="
+    """``=`` for the number itself, ``>=`` or ``<=`` for a bound."""
+    lengths: tuple[int, int] = (1, 1)
+    """First and last length it is about, at the published setting."""
+    counts: tuple[int, int] = (1, 1)
+    """First and last value of the second axis; 1 if there is none."""
+    trained: tuple[int, int] = (1, 1)
+    """Longest trained length and largest trained second value of the published setting."""
+    measure: str = "exact"
+    mode: str = "teacher_forced"
+    region: str = "all"
+    across: str = ""
+    """mean or deviation if it is taken over the runs of several experiments."""
+
+    @property
+    def printed(self) -> str:
+        """The share in percent, after the relation of a bound: ``>= 90 %``."""
+        return f"{'' if self.relation == '=' else f'{self.relation} '}{100 * self.value:.4g} %"
+
+
+Published = Mapping[str, Sequence[Value]]
+"""Name of an experiment -> its published values."""
+NONE: Published = {}
+BOUND = {">=": "^", ">": "^", "<=": "v", "<": "v"}
+"""Markers of bounds, which point to the possible values."""
+AROUND = 3.0
+"""Points by which a mark at the place of another is larger."""
+
+
+def of_measure(values: Sequence[Value], measure: str = "exact", mode: str = "teacher_forced") -> list[Value]:
+    """Return the values of one measure, at whatever lengths."""
+    return [value for value in values if (value.measure, value.mode, value.across) == (measure, mode, "")]
+
+
+def at_same_lengths(
+    values: Sequence[Value], run: Run, measure: str = "exact", mode: str = "teacher_forced"
+) -> list[Value]:
+    """Return the values of one measure to draw beside a run: it was trained on the published range, and tested as far
+    as the value goes.
+    """
+    span = run.trained
+    tested = [max(axis) for axis in zip(*run.grid.scores, strict=True)] or [0]
+    return [
+        value
+        for value in of_measure(values, measure, mode)
+        if value.trained == (span.length, span.second) and value.lengths[1] <= tested[0]
+    ]
+
+
+def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
+    """Draw one hollow mark at its length, with a dotted line over several.
+
+    The ``number``-th at its place is larger and stands around the others.
+    """
+    first, last = value.lengths
+    if first < last:
+        axes.plot([first, last], [value.value] * 2, ":", color=look.colour, linewidth=0.9, zorder=3.5)
+    axes.plot(
+        [last], [value.value], BOUND.get(value.relation, "D"), color=look.colour, markersize=5 + AROUND * number,
+        markerfacecolor="none" if number else "white", markeredgewidth=1.1, zorder=4, clip_on=False,
+    )  # fmt: skip
+
+
+def keys(drawn: Iterable[Value]) -> list[Line2D]:
+    """Return the handles of a legend for the hollow marks that are drawn: of numbers, and of bounds."""
+    marks = {BOUND.get(value.relation, "D") for value in drawn}
+    told = {"D": "published", "^": "published, at least", "v": "published, below"}
+    return [
+        Line2D([], [], marker=mark, label=text, color="0.35", markerfacecolor="white", markersize=5, ls="")
+        for mark, text in told.items()
+        if mark in marks
+    ]

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from lengen.digits.lazy import torch
-from lengen.formats.layout import UNUSED
-from lengen.formats.vocab import FIRST
+from lengen.digits import torch
+from lengen.formats.base import FIRST, UNUSED
 from lengen.part import LARGEST_ID, Id, Part, SettingError
 from lengen.position_ids.base import PositionIds, without_index_hints
 from lengen.position_ids.coupled import moved, random_offsets

@@ -77,7 +77,7 @@ class PositionIds(Axis):
 
 def refuse_longer(kind: str, sizes: Tensor, max_position: int) -> None:
     """Raise `OperandError` if an example of ``sizes`` (B,) tokens has more than there are ids."""
-    from lengen.digits.problems import OperandError
+    from lengen.digits import OperandError
 
     if int(sizes.max()) > max_position + 1:
         raise OperandError(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from lengen.digits.lazy import torch
+from lengen.digits import torch
 from lengen.part import LARGEST_ID, Id, Part
 from lengen.position_ids.base import PositionIds, refuse_longer
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.digits.lazy import torch
-from lengen.formats.layout import UNUSED
+from lengen.digits import torch
+from lengen.formats.base import UNUSED
 from lengen.part import Id, Part, SettingError
 from lengen.position_ids.base import PositionIds, without_index_hints
 
@@ -70,7 +70,7 @@ def random_offsets(
 
     Raises `OperandError` if an id would exceed its level's maximum.
     """
-    from lengen.digits.problems import OperandError
+    from lengen.digits import OperandError
 
     room = torch.tensor(largest)[:, None] - highest
     if bool((room < 1).any()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.digits.lazy import torch
+from lengen.digits import torch
 from lengen.part import Id, Part
 from lengen.position_ids.base import PositionIds, refuse_longer
 
@@ -36,7 +36,7 @@ class Randomised(Part, PositionIds, tag="randomised", frozen=True):
         self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
     ) -> Tensor:
         """Return (longest, B): the id of each place."""
-        from lengen.digits.randomness import mix
+        from lengen.digits import mix
 
         refuse_longer("randomised", sizes, self.max_position)
         shape = (len(sizes), self.max_position + 1)

@@ -65,7 +65,7 @@ class Given(Part, AttentionBias, tag="given", frozen=True):
 
 
 class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
-    """Some heads see the last few keys only, the others all keys, without any position (`lengen.models.last_keys`).
+    """Some heads see the last few keys only, the others all keys, without any position (`lengen.models.attention`).
 
     Example:
         >>> import lengen
@@ -84,7 +84,7 @@ class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
 
 class Lines(Part, AttentionBias, tag="lines", frozen=True):
     """Lines of attention that are set before training and continued to any length, such as calibrated ones
-    (`lengen.models.line_bias`); all heads are open until they are set. A token of the prompt reads itself alone.
+    (`lengen.models.bias`); all heads are open until they are set. A token of the prompt reads itself alone.
 
     Example:
         >>> import lengen

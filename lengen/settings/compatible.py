@@ -5,8 +5,7 @@ from functools import singledispatch
 from lengen.part import LONGEST, SettingError
 from lengen.position_ids.base import PositionIds
 from lengen.settings.attention_biases import AttentionBias, Given, HardALiBi, Lines, LineWindow, Window
-from lengen.settings.encodings import NoEncoding, Rotary
-from lengen.settings.model import LARGEST_MODEL, Decoder, LoopsByLength, ModelSpec
+from lengen.settings.model import LARGEST_MODEL, Decoder, LoopsByLength, ModelSpec, NoEncoding, Rotary
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.tasks.sequences import Skewed
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from lengen.formats.base import Format
-from lengen.formats.vocab import PRINTABLE, Vocab
+from lengen.formats.base import PRINTABLE, Format, Vocab
 from lengen.part import Count, Length, NotNegative, SettingError, Share, Size
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.consecutive import Consecutive

@@ -1,4 +1,4 @@
-"""The specification of a run: what enters is the published setting, what leaves is everything needed to run it again.
+"""The specification of a run: the published setting enters, everything needed to run it again leaves.
 
 A setting is a composition: task x format x position ids x encoding x architecture x training. It prints as nested JSON,
 has a hash, and is changed field by field: ``--set data.format.scratchpad=true``, ``--set model.encoding=rope``.
@@ -6,8 +6,10 @@ has a hash, and is changed field by field: ``--set data.format.scratchpad=true``
 
 import hashlib
 import json
+import sys
 import typing
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import msgspec
 from msgspec import structs
@@ -18,12 +20,36 @@ from lengen.settings.compatible import check_parts, check_sections
 from lengen.settings.model import ModelSpec
 from lengen.settings.sections import DataSpec, Section, TestSpec, TrainSpec
 
+Role = Literal["procedures", "constructions", "measurements"]
+
+
+def declared(setting: object, role: Role) -> Any | None:
+    """Return the entry of a role for the nearest class of a setting, loaded now; None if no paper declares one.
+
+    A class belongs to the ``PAPER`` of its module, or else of the nearest package around it.
+    """
+    for cls in type(setting).__mro__:
+        for module in _outwards(cls.__module__):
+            paper = getattr(sys.modules.get(module), "PAPER", None)
+            if paper is not None:
+                entry = getattr(paper, role, {}).get(cls.__name__)
+                if entry is not None:
+                    return entry()
+                break
+    return None
+
+
+def _outwards(module: str) -> Iterator[str]:
+    while module:
+        yield module
+        module = module.rpartition(".")[0]
+
 
 class Spec(Section, frozen=True):
     """Everything that decides the outcome of a run but its seed.
 
     A paper whose runs have stages or measurements of their own makes a subclass, with sections of its own, and names
-    the procedure, construction or measurements for it in its `lengen.paper.paper.Paper`.
+    the procedure, construction or measurements for it in its `lengen.paper.Paper`.
 
     Example:
         >>> import lengen
@@ -196,9 +222,11 @@ def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type:
 __all__ = [
     "DataSpec",
     "ModelSpec",
+    "Role",
     "Spec",
     "TestSpec",
     "TrainSpec",
+    "declared",
     "from_dict",
     "nearest",
     "replace",

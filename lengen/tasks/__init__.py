@@ -1,4 +1,4 @@
-"""Tasks: one class in one file each, its setting and its mathematics. Does not import torch before it is used."""
+"""Tasks: one class each, its setting and its mathematics. Does not import torch before it is used."""
 
 from lengen.part import load_files
 

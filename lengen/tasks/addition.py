@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.digits import digits
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
+from lengen import digits
+from lengen.digits import OperandError, Problems, torch
 from lengen.part import Length, Part, SettingError
-from lengen.tasks.base import Extent, Signs, Task, fitted, of_decimals
-from lengen.tasks.rows import BOUNDS
+from lengen.tasks.base import BOUNDS, Extent, Signs, Task, fitted, of_decimals
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

@@ -11,12 +11,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.digits import digits
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
+from lengen import digits
+from lengen.digits import OperandError, Problems, torch
 from lengen.part import Count, Length, Part, SettingError, Size
-from lengen.tasks.base import Extent, Signs, Task
-from lengen.tasks.rows import Row, Rows
+from lengen.tasks.base import Extent, Row, Rows, Signs, Task
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

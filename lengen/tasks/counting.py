@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
+from lengen.digits import OperandError, Problems, torch
 from lengen.tasks.base import Extent
 from lengen.tasks.sequences import OfAlphabet, distinct, number, of_two, shuffled
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
+from lengen.digits import OperandError, Problems, torch
 from lengen.part import LONGEST, Count
 from lengen.tasks.base import DELIMITER, Extent, Signs
 from lengen.tasks.sequences import OfAlphabet, number, of_two

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lengen.digits import digits
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
+from lengen import digits
+from lengen.digits import OperandError, Problems, torch
 from lengen.part import Share
-from lengen.tasks.base import Extent, fitted, of_decimals
-from lengen.tasks.rows import Row, Rows
+from lengen.tasks.base import Extent, Row, Rows, fitted, of_decimals
 from lengen.tasks.sequences import Skewed
 
 if TYPE_CHECKING:

@@ -13,11 +13,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
+from lengen.digits import OperandError, Problems, torch
 from lengen.part import Length, Part, SettingError, Size
-from lengen.tasks.base import DECIMAL, Extent, Task
-from lengen.tasks.rows import SEQUENCES, Rows
+from lengen.tasks.base import DECIMAL, SEQUENCES, Extent, Rows, Task
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

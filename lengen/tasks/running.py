@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.digits.problems import Problems
+from lengen.digits import Problems
 from lengen.part import SettingError
 from lengen.tasks.arithmetic import Arithmetic
-from lengen.tasks.base import Signs
-from lengen.tasks.rows import Rows
+from lengen.tasks.base import Rows, Signs
 
 if TYPE_CHECKING:
     from torch import Tensor

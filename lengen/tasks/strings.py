@@ -1,18 +1,16 @@
-"""Common code of tasks on strings of digits: drawing and reading them."""
+"""Strings of digits: copied, reversed, and the parity of one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.digits import digits
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
+from lengen import digits
+from lengen.digits import OperandError, Problems, torch
 from lengen.part import Length, Part, SettingError, Size
-from lengen.tasks.base import Task
-from lengen.tasks.rows import SEQUENCES, Rows
+from lengen.tasks.base import SEQUENCES, Extent, Rows, Task
 
 if TYPE_CHECKING:
-    from torch import Generator
+    from torch import Generator, Tensor
 
 
 class OneString(Part, Task, frozen=True):
@@ -63,3 +61,90 @@ class Strings(OneString, frozen=True):
     @property
     def longest(self) -> int:
         return self.digits
+
+
+#     string  0412      answer  0412
+#
+# Jelassi et al. 2024 ("Repeat After Me") and Zhou et al. 2024 ("What Algorithms can Transformers Learn?") test it.
+
+
+class Copy(Strings, tag="copy", frozen=True):
+    """A string of digits again: 0412=0412.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Copy(digits=4)
+        >>> task.text(task.parse(["0412"]))
+        ['0412']
+    """
+
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        return problems.operands[:, 0]
+
+
+#     string  0412      answer  2140
+#
+# One of the string tasks of Deletang et al. 2023 ("Neural Networks and the Chomsky Hierarchy").
+
+
+class Reverse(Strings, tag="reverse", frozen=True):
+    """A string of digits from its end to its beginning: 0412=2140.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Reverse(digits=3)
+        >>> task.text(task.parse(["041"]))
+        ['140']
+    """
+
+    def place(self, place: int, size: int) -> int:
+        return size + 1 - place
+
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        place = problems.lengths - 1 - torch.arange(problems.operands.shape[2])
+        return problems.operands[:, 0].gather(1, place.clamp(min=0)) * (place >= 0)
+
+
+# Section 3 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count".
+#
+#     operand  0101      answer  0      (two ones: even)      prefix parities  0110
+
+
+class Parity(OneString, tag="parity", frozen=True):
+    """1 where a string of 1 to ``bits`` bits holds an odd number of ones, else 0.
+
+    0101=0; stages: the parity of every prefix, 0110, whose last bit is the answer.
+
+    Example:
+        >>> import lengen
+        >>> task = lengen.Parity(bits=3)
+        >>> task.text(task.parse(["110"]))
+        ['0']
+    """
+
+    PLACEWISE = False
+    STAGES = "prefix parities"
+    LAST_DIGIT = True
+
+    bits: Length
+    """Bits of the longest trained string."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return ("0", "1")
+
+    @property
+    def longest(self) -> int:
+        return self.bits
+
+    def extent(self, shape: tuple[int, ...]) -> Extent:
+        return Extent((shape[0],), 1, shape)
+
+    def answer(self, problems: Problems, width: int = 0) -> Tensor:
+        return problems.operands[:, 0].sum(dim=1, keepdim=True) % 2
+
+    def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
+        """Return the parity of every prefix."""
+        if name != self.STAGES:
+            raise KeyError(name)
+        return problems.operands.cumsum(dim=2) % 2

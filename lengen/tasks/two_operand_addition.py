@@ -15,14 +15,12 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from lengen.digits import digits
-from lengen.digits.lazy import torch
-from lengen.digits.problems import OperandError, Problems
-from lengen.digits.randomness import generator as stream
+from lengen import digits
+from lengen.digits import OperandError, Problems, torch
+from lengen.digits import generator as stream
 from lengen.part import Length, Part, SettingError
 from lengen.tasks.addition import sums
-from lengen.tasks.base import Extent, Signs, Task, keys, of_decimals
-from lengen.tasks.rows import (
+from lengen.tasks.base import (
     BOUNDS,
     CARRIES_IN,
     CARRIES_OUT,
@@ -31,6 +29,11 @@ from lengen.tasks.rows import (
     PAIR_CARRIES,
     SUM_DIGITS,
     TRAILING,
+    Extent,
+    Signs,
+    Task,
+    keys,
+    of_decimals,
 )
 
 if TYPE_CHECKING:

@@ -13,13 +13,11 @@ from lightning.pytorch.loggers.logger import Logger
 from torch import Tensor
 
 from lengen.callbacks import METRICS, VALIDATION, read_metrics
-from lengen.callbacks.clock import added
-from lengen.callbacks.extra_loggers import Prefixed
-from lengen.callbacks.metrics_logger import write_metrics
+from lengen.callbacks.loggers import Prefixed, write_metrics
+from lengen.callbacks.monitoring import added
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
-from lengen.results.progress import Progress
-from lengen.results.whole_files import write_whole
+from lengen.results.progress import Progress, write_whole
 from lengen.settings.spec import Spec
 from lengen.training import run
 from lengen.training.build import load

@@ -25,11 +25,10 @@ from torch import nn
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
-from lengen.digits.randomness import generator
-from lengen.models.products import Rounding, round_products, rounded_products
+from lengen.digits import generator
+from lengen.models.layers import Rounding, round_products, rounded_products
 from lengen.results.machine import ROUNDS_NATIVELY, machine
-from lengen.results.progress import Progress
-from lengen.results.whole_files import write_whole
+from lengen.results.progress import Progress, write_whole
 from lengen.settings.spec import Spec
 from lengen.training.module import SequenceModule
 from lengen.training.operations import training_seconds

@@ -1,5 +1,7 @@
-"""The LightningModule of every experiment: prediction of the response's tokens."""
+"""The LightningModule of every experiment: prediction of the response's tokens, optimizer, learning rate."""
 
+import math
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -10,24 +12,61 @@ from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from lengen.callbacks.accuracy_grid import cell_name
-from lengen.callbacks.measurement import model_of
-from lengen.callbacks.metrics_logger import LEARNING_RATE, VALIDATION
-from lengen.callbacks.training_loss import TrainingLoss, loss_names
+from lengen.callbacks.accuracy_grid import cell_name, model_of
+from lengen.callbacks.loggers import LEARNING_RATE, VALIDATION
+from lengen.callbacks.monitoring import TrainingLoss, loss_names
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate, verify
-from lengen.digits.problems import Problems, whole
-from lengen.digits.randomness import generator
+from lengen.digits import Problems, generator, whole
 from lengen.metrics.counted import ExactMatch
 from lengen.models.foreign import Predicting, logits_of
-from lengen.models.products import round_products
+from lengen.models.layers import round_products
 from lengen.part import SettingError, plain
-from lengen.settings.spec import Spec, from_dict
-from lengen.training.build import build_model
-from lengen.training.optimizer import build_optimizer, learning_rate_factor
-from lengen.training.threads import SMALL, one_is_best
+from lengen.settings.spec import Spec, TrainSpec, from_dict
+from lengen.training.build import SMALL, build_model, one_is_best
+
+
+def learning_rate_factor(step: int, train: TrainSpec) -> float:
+    """Return share of the peak learning rate at a step (0-based): linear from 0, then cosine to ``final_lr``.
+
+    Tables 1-3 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count": warm-up over 1 %
+    of the steps, cosine decay from LR to 0.1 LR. "Length Generalization on Multi-Digit Integer Addition with
+    Transformers", Section 4.2.4 (nanoGPT's): the same after 100 steps of warm-up (``warmup_steps``).
+
+    >>> from lengen.settings.spec import TrainSpec
+    >>> train = TrainSpec(steps=101, batch=1, lr=1.0, warmup=0.01)
+    >>> learning_rate_factor(0, train), learning_rate_factor(1, train), round(learning_rate_factor(101, train), 3)
+    (0.0, 1.0, 0.1)
+    """
+    warmup = train.warmup_steps or int(train.warmup * train.steps)
+    if step < warmup:
+        return step / warmup
+    done = min(1.0, (step - warmup) / max(1, train.steps - warmup))
+    return train.final_lr + (1 - train.final_lr) * 0.5 * (1 + math.cos(math.pi * done))
+
+
+def build_optimizer(
+    model: nn.Module, train: TrainSpec
+) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
+    """Return AdamW over all parameters of a model and its schedule, stepped once per optimizer step."""
+    optimizer = adamw(model.parameters(), train)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate_factor(step, train))
+    return optimizer, schedule
+
+
+def adamw(parameters: Iterable[Tensor], train: TrainSpec) -> torch.optim.Optimizer:
+    """Return AdamW over parameters (fused: one kernel a step).
+
+    Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022).
+    """
+    listed = list(parameters)
+    groups = [
+        {"params": [p for p in listed if (p.dim() > 1) == decayed], "weight_decay": decay}
+        for decayed, decay in ((True, train.weight_decay), (False, 0.0))
+    ]
+    return torch.optim.AdamW(groups, lr=train.lr, betas=train.betas, eps=train.eps, fused=True)
 
 
 def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
@@ -89,7 +128,7 @@ class SequenceModule(LightningModule):
         return logits_of(self.model, batch)
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
-        """Return loss per target token, weighted as in `lengen.data.training_batches`."""
+        """Return loss per target token, weighted as in `lengen.data.task_data`."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step, *self._share(index)).initial_seed())
         logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
@@ -103,7 +142,7 @@ class SequenceModule(LightningModule):
         return [index % trainer.accumulate_grad_batches, trainer.global_rank]
 
     def setup(self, stage: str) -> None:
-        """Train a small model with one thread (`lengen.training.threads`)."""
+        """Train a small model with one thread (`lengen.training.build`)."""
         self._threads = torch.get_num_threads()
         if one_is_best(self, SMALL):
             torch.set_num_threads(1)

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen.results.progress import Progress
-from lengen.settings.declared import declared
-from lengen.settings.spec import Spec
+from lengen.settings.spec import Spec, declared
 
 if TYPE_CHECKING:
     from lightning.pytorch.loggers.logger import Logger

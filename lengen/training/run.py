@@ -4,7 +4,9 @@ The body of `execute` is the list of stages. What it leaves in its folder is wha
 last.ckpt, partial scores, and at the end the weights. Records are returned; the results store writes them.
 """
 
+import ctypes
 import logging
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -37,22 +39,41 @@ from lengen.callbacks import (
 )
 from lengen.callbacks.chance import Chance
 from lengen.callbacks.checkpoint import checked
-from lengen.callbacks.clock import added, device_name
+from lengen.callbacks.monitoring import added, between_readings, device_name
 from lengen.callbacks.operand_lengths import OperandLengths
-from lengen.callbacks.training_loss import between_readings
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.progress import Progress
 from lengen.results.records import AttentionMap, Grid, KeyCount
-from lengen.settings.declared import declared
-from lengen.settings.spec import Spec
-from lengen.training.build import model_for
+from lengen.settings.spec import Spec, declared
+from lengen.training.build import SMALL, model_for, one_is_best
 from lengen.training.kernels import ChosenKernels
-from lengen.training.memory import keep_freed_memory
 from lengen.training.module import SequenceModule
-from lengen.training.threads import SMALL, one_is_best
+
+LARGEST_KEPT = 32 << 20
+"""Bytes; glibc accepts no higher bound for what it takes from the heap."""
+TRIM, PADDING, MAPPED = -1, -2, -3
+"""Numbers of glibc's M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD."""
+
+
+def keep_freed_memory() -> bool:
+    """Let the C library hand freed blocks out again instead of returning them to the system; False if it cannot.
+
+    A page that is asked for anew is faulted in and cleared, which for tensors of some megabytes costs more than the
+    arithmetic on them: 5,000 faults and an eighth of a training step at 3,000 tokens of width 128, up to ten times
+    that on virtual machines. The process stays as large as it ever was.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError):  # another C library
+        return False
+    wanted = ((MAPPED, LARGEST_KEPT), (TRIM, 2**31 - 1), (PADDING, 256 << 20))
+    return sum(bool(mallopt(number, value)) for number, value in wanted) == len(wanted)
+
 
 WEIGHTS = "model.safetensors"
 
@@ -65,9 +86,9 @@ class Outcome:
     key_counts: list[KeyCount]
     attention: AttentionMap | None
     info: dict[str, Any]
-    """device, steps_on (`lengen.callbacks.clock`), dtype, threads, parameters, seconds_training, seconds_measuring,
-    tokens_per_second, scalars; of an addition operand_lengths (`lengen.callbacks.operand_lengths`); of a training that
-    taught nothing never_left_chance (`lengen.callbacks.chance`)."""
+    """device, steps_on (`lengen.callbacks.monitoring`), dtype, threads, parameters, seconds_training,
+    seconds_measuring, tokens_per_second, scalars; of an addition operand_lengths (`lengen.callbacks.operand_lengths`);
+    of a training that taught nothing never_left_chance (`lengen.callbacks.chance`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
 

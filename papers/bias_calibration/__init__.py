@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lengen.paper.paper import Paper, later, listed
+from lengen.paper import Paper, later, listed
 
 PAPER = Paper(
     name="bias_calibration",
@@ -15,5 +15,5 @@ PAPER = Paper(
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
     measures=later("papers.bias_calibration.measures:MEASURES"),
     procedures={"CalibratedSpec": later("papers.bias_calibration.calibrated:execute")},
-    measurements={"RelativeSpec": later("papers.bias_calibration.relative:measurements")},
+    measurements={"RelativeSpec": later("papers.bias_calibration.calibrated:measurements")},
 )

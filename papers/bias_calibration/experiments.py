@@ -9,8 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from lengen.paper.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, figure_of
-from lengen.paper.panel import axis, rows_of
+from lengen.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, axis, figure_of, rows_of
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor

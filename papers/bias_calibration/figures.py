@@ -16,7 +16,7 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.paper.experiment import Figure as Picture
+from lengen.experiment import Figure as Picture
 from lengen.plotting import Published, Runs
 from lengen.results.records import Run
 from lengen.settings.windows import window_cross, window_self

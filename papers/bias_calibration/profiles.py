@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 
 from lengen.formats.linear import Linear
 from lengen.settings.changes import Changes, overlay
-from lengen.settings.encodings import Sinusoidal
-from lengen.settings.model import EncoderDecoder, ModelSpec
+from lengen.settings.model import EncoderDecoder, ModelSpec, Sinusoidal
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor

@@ -8,8 +8,7 @@ from lengen.formats.linear import Linear
 from lengen.position_ids.consecutive import Cyclic, NoPositionIds
 from lengen.settings.attention_biases import Given, Window
 from lengen.settings.changes import Changes, overlay
-from lengen.settings.encodings import ALiBi, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
-from lengen.settings.model import Encoder, EncoderDecoder
+from lengen.settings.model import ALiBi, Encoder, EncoderDecoder, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task

@@ -13,8 +13,7 @@ from lengen.part import NotNegative, SettingError, Share, Size
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.settings.attention_biases import Given
 from lengen.settings.changes import overlay
-from lengen.settings.encodings import Encoding, NoEncoding, Sinusoidal
-from lengen.settings.model import EncoderDecoder
+from lengen.settings.model import EncoderDecoder, Encoding, NoEncoding, Sinusoidal
 from lengen.settings.sections import Section, TestSpec
 from lengen.settings.spec import Spec, replace
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.paper.paper import Paper, later, listed
+from lengen.paper import Paper, later, listed
 
 if TYPE_CHECKING:
     from lengen.settings.spec import Spec

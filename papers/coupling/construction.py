@@ -15,7 +15,7 @@ of one head. Numbers in comments are those of the paper; where a line departs fr
 import torch
 from torch import Tensor
 
-from lengen.formats.vocab import END, FIRST
+from lengen.formats.base import END, FIRST
 from lengen.models import Transformer
 from lengen.settings.spec import Spec
 from lengen.settings.subspaces import Subspaces

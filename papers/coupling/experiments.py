@@ -8,10 +8,22 @@ so Figure 5's middle range and Figure 10's one layer of four heads are trained o
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lengen.paper.experiment import ATTENTION as ATTENTION_MAPS
-from lengen.paper.experiment import CURVES, GRID, Experiment, Figure, constructed, figure_of
-from lengen.paper.panel import Value, axis, rows_of
-from lengen.paper.profiles import ByProfile, Layer, at_profiles, of_width
+from lengen.experiment import ATTENTION as ATTENTION_MAPS
+from lengen.experiment import (
+    CURVES,
+    GRID,
+    ByProfile,
+    Experiment,
+    Figure,
+    Layer,
+    Value,
+    at_profiles,
+    axis,
+    constructed,
+    figure_of,
+    of_width,
+    rows_of,
+)
 from lengen.settings.changes import Changes
 from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec

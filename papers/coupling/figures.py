@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lengen import plotting
+from lengen.experiment import Experiment
+from lengen.experiment import Figure as Picture
 from lengen.metrics.measures import has_learned, most_have_learned
-from lengen.paper.experiment import Experiment
-from lengen.paper.experiment import Figure as Picture
 from lengen.plotting import Published, Row, Runs
 from lengen.results.records import AttentionMap, KeyCount, Run, to_table
-from papers.coupling.overlap import HEADS, nearest, of_map, uniform
+from papers.coupling.measures import HEADS, nearest, of_map, uniform
 
 
 def _scratchpad(run: Run) -> bool:

@@ -6,22 +6,21 @@ what is different about them (`papers.coupling.experiments`); smaller profiles s
 
 from collections.abc import Mapping
 
+from lengen.experiment import ByProfile
 from lengen.formats.base import Format
 from lengen.formats.linear import Linear
 from lengen.formats.multiplication_stages import MultiplicationStages
-from lengen.paper.profiles import ByProfile
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.position_ids.coupled import Coupled
 from lengen.settings.changes import Changes, overlay
-from lengen.settings.encodings import Encoding, Fire, Learned, NoEncoding, Rotary
-from lengen.settings.model import ModelSpec
+from lengen.settings.model import Encoding, Fire, Learned, ModelSpec, NoEncoding, Rotary
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec
 from lengen.tasks.addition import Addition
 from lengen.tasks.base import Task
 from lengen.tasks.multiplication import Multiplication
-from lengen.tasks.parity import Parity
+from lengen.tasks.strings import Parity
 
 # ------------------------------------------------------------------ Tables 1-3: the published hyper-parameters
 

@@ -40,7 +40,7 @@ def measure(asked: Model) -> list[dict[str, int]]:
 
     import lengen
     from lengen.decoding.decoding import verify
-    from lengen.training.threads import few_threads
+    from lengen.training.build import few_threads
 
     model = lengen.load(asked.experiment)
     (largest, _) = model.spec.data.position_ids.sizes

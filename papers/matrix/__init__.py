@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.paper.paper import Paper, later, listed
+from lengen.paper import Paper, later, listed
 
 if TYPE_CHECKING:
-    from lengen.paper.experiment import Runs
+    from lengen.experiment import Runs
     from lengen.results.records import Run
 
 
 def _summary(runs: "Runs") -> str:
-    from papers.matrix.aggregates import summary
     from papers.matrix.experiments import REFUSED
+    from papers.matrix.scores import summary
 
     return summary(runs, REFUSED)
 
@@ -34,8 +34,8 @@ PAPER = Paper(
     summary=_summary,
     tokens=_tokens,
     procedures={
-        "ChosenSpec": later("papers.matrix.chosen:execute"),
-        "CalibratedSpec": later("papers.matrix.calibrated:execute"),
+        "ChosenSpec": later("papers.matrix.procedures:execute_chosen"),
+        "CalibratedSpec": later("papers.matrix.procedures:execute_calibrated"),
     },
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
     measures=later("papers.matrix.scores:MEASURES"),

@@ -2,12 +2,11 @@
 
 import inspect
 
-from lengen.paper.experiment import PROFILES, TABLE, Experiment, Figure, figure_of
+from lengen.experiment import PROFILES, TABLE, Experiment, Figure, figure_of
 from lengen.part import SettingError
 from lengen.settings.spec import validate
-from papers.matrix.settings import budgeted, plain
+from papers.matrix.settings import TASKS, budgeted, plain
 from papers.matrix.spec import ChosenSpec
-from papers.matrix.tasks import TASKS
 from papers.matrix.tricks import TRICKS
 
 UNPUBLISHED = "no publication has this setting: one model and one budget for every trick are this suite's own"
@@ -74,7 +73,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of(
         "aggregates", "Tricks over tasks, beyond the trained range", f"{OWN}:aggregates", EXPERIMENTS,
-        csv="papers.matrix.aggregates:table",
+        csv="papers.matrix.scores:aggregate_table",
         caption="Left: interquartile mean over tasks and seeds of accuracy beyond the range, above guessing. Right: "
         "probability to beat the plain decoder on the tasks that both learned. In brackets: tasks learned, of those "
         "that ran; rows compare only if they rest on the same ones. Bars: 95 % stratified bootstrap over seeds, too "

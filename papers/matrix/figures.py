@@ -10,13 +10,12 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 
 from lengen import plotting
-from lengen.paper.experiment import Figure as Picture
+from lengen.experiment import Figure as Picture
 from lengen.plotting import Published, Runs
-from papers.matrix import aggregates as aggregated
-from papers.matrix.aggregates import BASELINE
+from papers.matrix import scores as aggregated
 from papers.matrix.experiments import REFUSED
-from papers.matrix.scores import cells, multiple
-from papers.matrix.tasks import TASKS
+from papers.matrix.scores import BASELINE, cells, multiple
+from papers.matrix.settings import TASKS
 from papers.matrix.tricks import FILES
 
 FURTHEST = 5.0

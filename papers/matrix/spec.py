@@ -14,7 +14,7 @@ from lengen.part import Count, NotNegative, SettingError, Share, Size
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import overlay
-from lengen.settings.encodings import Encoding, Sinusoidal
+from lengen.settings.model import Encoding, Sinusoidal
 from lengen.settings.sections import DataSpec, Section, TestSpec
 from lengen.settings.spec import Spec, validate
 
@@ -38,7 +38,7 @@ def untested(spec: Spec) -> TestSpec:
 
 
 class ChosenSpec(Spec, frozen=True, kw_only=True):
-    """A specification whose learning rate each run chooses itself (`papers.matrix.chosen`).
+    """A specification whose learning rate each run chooses itself (`papers.matrix.procedures`).
 
     It does so by exact match at the longest trained length: on the test problems of that length, none of which is
     beyond the trained range.

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lengen.paper.paper import Paper, later, listed
+from lengen.paper import Paper, later, listed
 
 PAPER = Paper(
     name="random_spaces",

@@ -8,18 +8,30 @@ the looped decoder of Section 2.1.3. Equal specifications are one run, stored un
 
 from typing import Any
 
+from lengen.experiment import (
+    CURVES,
+    TABLE,
+    TRAINING,
+    Axis,
+    ByProfile,
+    Experiment,
+    Figure,
+    Layer,
+    Value,
+    at_profiles,
+    axis,
+    figure_of,
+    of_width,
+    rows_of,
+)
 from lengen.formats.digit_steps import DigitSteps
 from lengen.formats.linear import Linear
 from lengen.formats.subtasks import SUBTASKS, Subtasks
-from lengen.paper.experiment import CURVES, TABLE, TRAINING, Experiment, Figure, figure_of
-from lengen.paper.panel import Axis, Value, axis, rows_of
-from lengen.paper.profiles import ByProfile, Layer, at_profiles, of_width
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.consecutive import NoPositionIds
 from lengen.position_ids.randomised import Randomised
 from lengen.settings.changes import Changes
-from lengen.settings.encodings import Learned, NoEncoding, Rotary
-from lengen.settings.model import EncoderDecoder
+from lengen.settings.model import EncoderDecoder, Learned, NoEncoding, Rotary
 from lengen.settings.sections import RandomSpaces
 from papers.random_spaces.profiles import (
     ATTENTION,
@@ -33,9 +45,9 @@ from papers.random_spaces.profiles import (
     PUBLISHED_MINI,
     SWEPT,
     UNCERTAINTY,
+    MeasuredSpec,
     up_to,
 )
-from papers.random_spaces.spec import MeasuredSpec
 
 HEADLINE = 5
 """Seeds of a night on both sides of what the abstract says; three on all others."""

@@ -20,11 +20,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from lengen import plotting
-from lengen.formats.vocab import PRINTABLE
-from lengen.paper.experiment import Figure as Picture
+from lengen.experiment import Figure as Picture
+from lengen.formats.base import PRINTABLE
 from lengen.plotting import COLOURS, MARKERS, Published, Row, Runs
 from lengen.results.records import AttentionMap, Run
-from papers.random_spaces import lengths
 from papers.random_spaces import sweep as swept
 
 # ------------------------------------------------------------------ Figure 4.3: certainty of the next token
@@ -38,12 +37,10 @@ def certainty(picture: Picture, runs: Runs, published: Published) -> Figure:
     The longest trained length, then the longest tested one as the model ends its answer, and as it may not end it.
     """
     some = next((some for some in runs.values() if some), [])
-    measured = (
-        [length for length in lengths.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays] if some else []
-    )
+    measured = [length for length in swept.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays] if some else []
     if not measured:
         return plotting.empty()
-    known = [length for length in measured if lengths.role(some[0], length) == "trained"]
+    known = [length for length in measured if swept.role(some[0], length) == "trained"]
     places = [(length, 0, "trained") for length in known[-1:]]
     if measured[-1] not in known:
         places += [(measured[-1], 0, "longer"), (measured[-1], 1, "longer, end suppressed")]
@@ -55,7 +52,7 @@ def certainty(picture: Picture, runs: Runs, published: Published) -> Figure:
         for k, (label, colour) in enumerate(QUANTITIES):
             column[int(k > 0)].plot(xs, values[k], color=colour, marker=MARKERS[k], label=label)
         for axes in column:
-            axes.axvspan(0.5, lengths.trained(some[0])[-1] + 2.5, color="0.9", zorder=0, linewidth=0)
+            axes.axvspan(0.5, swept.trained(some[0])[-1] + 2.5, color="0.9", zorder=0, linewidth=0)
         column[0].set_title(f"{length} digits ({role})")
         column[1].set_xlabel("Place in the answer")
     grid[0, 0].set(ylabel="Entropy (nats)", ylim=(0, None))
@@ -88,9 +85,9 @@ def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
         run = next((run for run in plotting.learned(some) if run.attention is not None), None)
         if run is None:
             continue
-        longest = max(lengths.tested(run))
+        longest = max(swept.tested(run))
         assert run.attention is not None
-        found = [(lengths.trained(run)[-1], largest(run.attention))]
+        found = [(swept.trained(run)[-1], largest(run.attention))]
         found += [(longest, longer(run, longest))] if f"attention.{longest}" in run.arrays else []
         for length, record in found:
             heads = [(layer, 0) for layer in range(len(record.weights))]
@@ -126,7 +123,7 @@ PARTS = {
 def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Edit distance and exact match of every part by length, a line a part."""
     some = next((some for some in runs.values() if some), [])
-    found = [(part, length) for part in PARTS for length in (lengths.tested(some[0]) if some else ())
+    found = [(part, length) for part in PARTS for length in (swept.tested(some[0]) if some else ())
              if f"hits.part.{part}.{length}" in some[0].arrays]  # fmt: skip
     if not found:
         return plotting.empty()
@@ -148,7 +145,7 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
             line = axes.plot(middle.index, middle.to_numpy(), **look, ls="--" if dashed else "-", label=name)
             axes.plot(frame["length"], frame["value"], ls="", markersize=2, alpha=0.5, **look)
             handles += line if family == "hits.part" else []
-        plotting.lengths_axis(axes, lengths.tested(some[0]), some)
+        plotting.lengths_axis(axes, swept.tested(some[0]), some)
         axes.set(xlabel="Digits", ylabel=label)
         if family == "hits.part":
             plotting.percent(axes)
@@ -192,7 +189,7 @@ def _swept(runs: Runs, measures: Mapping[str, Measure], share: bool) -> Figure:
     every = swept.distinct(runs)
     if not every:
         return plotting.empty()
-    groups = lengths.groups(every[0])
+    groups = swept.groups(every[0])
     rows = [
         (label, group, f"{swept.width(run)}", NAMES[swept.kind(run)], value)
         for run in every for group in groups for label, measure in measures.items()
@@ -223,7 +220,7 @@ def _swept(runs: Runs, measures: Mapping[str, Measure], share: bool) -> Figure:
 
 
 def _role(run: Run, group: Sequence[int]) -> str:
-    return f"{plotting.spans(group)} digits\n({lengths.ROLES[lengths.role(run, group[0])]})"
+    return f"{plotting.spans(group)} digits\n({swept.ROLES[swept.role(run, group[0])]})"
 
 
 def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str], colours: Mapping[str, Any]) -> None:
@@ -249,7 +246,7 @@ def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
     every = [run for run in swept.distinct(runs) if any(name.startswith("values.answer_loss.") for name in run.arrays)]
     if not every:
         return plotting.empty()
-    inside, *outside = lengths.groups(every[0])
+    inside, *outside = swept.groups(every[0])
     rows = [
         (group, NAMES[swept.kind(run)], _loss(run, inside), _loss(run, group)) for run in every for group in outside
     ]
@@ -281,7 +278,7 @@ TASKS = {
 def fig4_9(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw loss (above) and exact match (below) of every sub-task, in the trained lengths and at every other one."""
     every = [run for run in swept.distinct(runs) if swept.kind(run) == "mix"]
-    groups = lengths.groups(every[0]) if every else []
+    groups = swept.groups(every[0]) if every else []
     rows = [
         (family, TASKS[task], _role(every[0], group).replace("\n", " "), value)
         for family in ("values.loss", "hits.subtask") for task in TASKS for group in groups

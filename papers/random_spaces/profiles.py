@@ -1,18 +1,37 @@
-"""The sizes of this paper: the base of each profile, and how far each of them follows a data set.
+"""The sizes of this paper: its specification, the base of each profile, and how far each of them follows a data set.
 
 `paper` holds Chapter 4 as printed, with what it leaves open taken from the author's code; `night`, `cpu` and `smoke`
 shrink sizes and never the code path. Night and cpu have one model, night more updates on longer numbers in Figures
 4.1, 4.2 and 4.5, cpu fewer experiments and seeds: how they were found is in RECIPES.md.
 """
 
+from lengen.experiment import ByProfile, of_width
 from lengen.formats.linear import Linear
-from lengen.paper.profiles import ByProfile, of_width
+from lengen.part import Size
 from lengen.settings.changes import Changes, overlay
-from lengen.settings.encodings import Sinusoidal
-from lengen.settings.model import ModelSpec
-from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+from lengen.settings.model import ModelSpec, Sinusoidal
+from lengen.settings.sections import DataSpec, Section, TestSpec, TrainSpec
+from lengen.settings.spec import Spec
 from lengen.tasks.two_operand_addition import TwoOperandAddition
-from papers.random_spaces.spec import MeasuredSpec, MeasureSpec
+
+
+class MeasureSpec(Section, frozen=True):
+    """Measurements of a trained model after scoring."""
+
+    examples: Size = 200
+    """Problems of every tested length whose losses, scratchpad parts and sub-tasks are measured."""
+    uncertainty: tuple[Size, ...] = ()
+    """Operand lengths at which entropy and probabilities are recorded by answer place (Figure 4.3)."""
+    prompts: Size = 100
+    """Problems of each of these lengths."""
+    alignment: tuple[Size, ...] = ()
+    """Operand lengths at which attention to the digits that are added is measured, ``prompts`` of each (Figure 4.4)."""
+
+
+class MeasuredSpec(Spec, frozen=True):
+    """A specification whose run ends with measurements of its own."""
+
+    measure: MeasureSpec
 
 
 def up_to(longest: int, *gaps: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Table 4.3 as numbers: runs of every width, data size and mixture go in; rows and CSV leave. No torch.
+"""Roles of lengths in a run, and Table 4.3 as numbers: runs of every width, data size and mixture. No torch.
 
 A cell of the table is the mean and the sample deviation of the accuracies of all its runs (widths x seeds), with
 their number: the published grid is not balanced, so neither says much without it.
@@ -9,9 +9,43 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lengen.paper.experiment import Runs
+from lengen.experiment import Runs
 from lengen.results.records import Run
-from papers.random_spaces import lengths as by_length
+
+# Everything is read from the specification a run was made from, because smaller profiles train other sizes under the
+# same names.
+
+
+ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
+"""Roles of a tested length, and the word for each."""
+
+
+def trained(run: Run) -> tuple[int, ...]:
+    """Digits of the operands in training, ascending."""
+    return run.trained.every
+
+
+def tested(run: Run) -> tuple[int, ...]:
+    """Digits of the operands in the tests, ascending."""
+    return tuple(sorted(run.spec.test.lengths))
+
+
+def role(run: Run, length: int) -> str:
+    """Return one of `ROLES`."""
+    known = trained(run)
+    return "trained" if length in known else "longer" if length > known[-1] else "gap"
+
+
+def tested_trained(run: Run) -> tuple[int, ...]:
+    """Return the tested lengths that were trained, ascending."""
+    return tuple(length for length in tested(run) if role(run, length) == "trained")
+
+
+def groups(run: Run) -> list[tuple[int, ...]]:
+    """Return the lengths that are shown together: all trained ones, then every other one by itself."""
+    inside = tested_trained(run)
+    return [group for group in (inside, *((length,) for length in tested(run) if length not in inside)) if group]
+
 
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
 """Modes of writing a response: the most probable token each time, or drawn at temperature 1, as published."""
@@ -87,9 +121,9 @@ def _tested(run: Run) -> pd.DataFrame:
 
     They say whose lengths are shown together, and how they were written.
     """
-    group = {length: lengths for lengths in by_length.groups(run) for length in lengths}
+    group = {length: lengths for lengths in groups(run) for length in lengths}
     cells = [
-        (group[length], by_length.role(run, length), MODES[mode], counts["correct"], counts["n"])
+        (group[length], role(run, length), MODES[mode], counts["correct"], counts["n"])
         for (length, *_), modes in run.grid.scores.items()
         for mode, counts in modes.items()
         if mode in MODES and length in group

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lengen.paper.paper import Paper, later, listed
+from lengen.paper import Paper, later, listed
 
 PAPER = Paper(
     name="task_hinting",
@@ -14,5 +14,5 @@ PAPER = Paper(
     figures=later("papers.task_hinting.experiments:FIGURES"),
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
     constructions={"TheoremSpec": later("papers.task_hinting.construction:construct")},
-    measurements={"ProbedSpec": later("papers.task_hinting.probed:measurements")},
+    measurements={"ProbedSpec": later("papers.task_hinting.probing:measurements")},
 )

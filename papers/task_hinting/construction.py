@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from lengen.formats.vocab import FIRST
+from lengen.formats.base import FIRST
 from lengen.models import Decoder
 from lengen.models.blocks import Attention, FeedForward
 from lengen.settings.subspaces import Subspaces

@@ -7,14 +7,23 @@ and 2), adding one (Table 3). Equal specifications are one run, stored under the
 
 from typing import Any
 
-from lengen.paper.experiment import CURVES, TRAINING, Experiment, Figure, constructed, figure_of
-from lengen.paper.panel import Axis, Value, axis, rows_of
-from lengen.paper.profiles import Layer
+from lengen.experiment import (
+    CURVES,
+    TRAINING,
+    Axis,
+    Experiment,
+    Figure,
+    Layer,
+    Value,
+    axis,
+    constructed,
+    figure_of,
+    rows_of,
+)
 from lengen.part import Part
 from lengen.position_ids.consecutive import Consecutive
 from lengen.settings.changes import Changes
-from lengen.settings.encodings import Learned, Sinusoidal
-from lengen.settings.model import Tempered
+from lengen.settings.model import Learned, Sinusoidal, Tempered
 from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
@@ -31,9 +40,9 @@ from papers.task_hinting.profiles import (
     PROBED,
     SIZED,
     SIZES,
+    ProbeSpec,
     twice,
 )
-from papers.task_hinting.spec import ProbeSpec
 from papers.task_hinting.theorem import largest_length, theorem
 
 HEADLINE = 5

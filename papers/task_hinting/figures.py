@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import StrMethodFormatter
 
 from lengen import plotting
-from lengen.paper.experiment import Figure as Picture
+from lengen.experiment import Figure as Picture
 from lengen.plotting import Published, Runs
 from lengen.results.records import Run, to_table
 from lengen.settings.sections import NUMBER_FORMATS

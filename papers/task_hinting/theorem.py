@@ -13,12 +13,10 @@ import msgspec
 from lengen.part import Part, SettingError, plain
 from lengen.position_ids.consecutive import NoPositionIds
 from lengen.settings.changes import overlay
-from lengen.settings.encodings import NoEncoding
-from lengen.settings.model import Decoder, ModelSpec, Tempered
+from lengen.settings.model import Decoder, ModelSpec, NoEncoding, Tempered
 from lengen.settings.sections import NUMBER_FORMATS, DataSpec, Section, TestSpec, TrainSpec
 from lengen.tasks.sorting import Sorting
-from papers.task_hinting.profiles import FORMAT
-from papers.task_hinting.spec import ProbedSpec, ProbeSpec
+from papers.task_hinting.profiles import FORMAT, ProbedSpec, ProbeSpec
 
 Variant = Literal["repaired", "printed"]
 ACCUMULATED = 24

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lengen import benchmark
 from lengen.data.lines import typed_lines, typed_operands
-from lengen.paper.experiment import PROFILES, Experiment, Figure
+from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
 from reproduce.pages import terminal

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.paper.experiment import Experiment
+from lengen.experiment import Experiment
 from reproduce.comparison.recorded import Recorded, recorded
 from reproduce.pages import listing, terminal
 from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lengen.paper.experiment import PROFILES, Experiment
+from lengen.experiment import PROFILES, Experiment
 from lengen.part import SettingError
 from lengen.results.records import Run
 from reproduce.commands import engines
@@ -50,7 +50,7 @@ def run_command(options: argparse.Namespace) -> int:
     for said in _worth_saying(plan, chosen, options):
         print(said, file=sys.stderr)
     if options.loggers:
-        from lengen.callbacks.extra_loggers import require
+        from lengen.callbacks.loggers import require
 
         require(options.loggers)  # here, before anything is trained
     if options.missing:

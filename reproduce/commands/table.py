@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from lengen.paper.experiment import PROFILES
+from lengen.experiment import PROFILES
 from reproduce.commands.values import Joined, file, positive, seed, seeds, share_of, steps
 
 FORMATS = ("table", "md", "csv", "json")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
+from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, has_learned, short
-from lengen.paper.experiment import Experiment
 from lengen.results.records import Run
 from reproduce.comparison.exact_tests import FEWEST, SIGNIFICANT, above, equal, trend
 from reproduce.comparison.history import knew

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lengen.paper.experiment import Experiment
+from lengen.experiment import Experiment
 from reproduce.comparison.answers import Answer, Finding, answers
 from reproduce.comparison.measures import reader
 from reproduce.comparison.published import Setting, settings

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from lengen.paper.experiment import Experiment
+from lengen.experiment import Experiment
 from lengen.part import SettingError, build
 from lengen.results.records import Run
 from lengen.settings.changes import read

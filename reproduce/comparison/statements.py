@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lengen.paper.experiment import Experiment
+from lengen.experiment import Experiment
 from lengen.settings.spec import nearest
 from reproduce.comparison.measures import REGIONS, paper_measures
 from reproduce.comparison.published import PublishedError, load

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median, stdev
 from typing import Any
 
+from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, short
-from lengen.paper.experiment import Experiment
 from lengen.results.records import Run, to_table
 from reproduce.comparison.measures import REGIONS, Stored, inside, paper_measures, ratios, tested
 from reproduce.comparison.published import NEAR, PROFILES, PublishedError, distance, farthest, load

@@ -6,8 +6,8 @@ Committed SVG files and a comparison enter, Markdown leaves, for a page in docs/
 from collections.abc import Sequence
 from pathlib import Path
 
+from lengen.experiment import CURVES, GRID, TABLE, Figure
 from lengen.metrics.measures import short
-from lengen.paper.experiment import CURVES, GRID, TABLE, Figure
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.values import Line, Value, number, score
 from reproduce.pages.facts import Facts
@@ -59,7 +59,7 @@ def picture(path: Path, link: str) -> tuple[str, str, str]:
 
 def _draws(figure: Figure, value: Value) -> bool:
     """Return whether a figure shows what a published value is of: exact match, or the measures of its curves."""
-    from lengen.plotting.measured import published_kinds
+    from lengen.plotting.frames import published_kinds
 
     measures = {measure for measure, _ in published_kinds(figure.options)}
     if figure.how == CURVES:

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lengen.paper.experiment import PROFILES, Experiment, Figure
-from lengen.paper.paper import Paper
+from lengen.experiment import PROFILES, Experiment, Figure
+from lengen.paper import Paper
 from lengen.results.records import Run
 from reproduce.comparison.published import CHECKED
 from reproduce.comparison.recorded import WORDS, Recorded

@@ -11,9 +11,9 @@ from statistics import median
 
 import numpy as np
 
+from lengen.experiment import PROFILES, Experiment
 from lengen.metrics import METRICS
 from lengen.metrics.measures import at_edge, exact_at_longest, has_learned, most_have_learned, shares
-from lengen.paper.experiment import PROFILES, Experiment
 from lengen.results.records import Counts, Run, in_steps
 from reproduce.runs import run_cost
 

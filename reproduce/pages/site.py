@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from lengen.experiment import CURVES, Figure
 from lengen.metrics.measures import short
-from lengen.paper.experiment import CURVES, Figure
 from lengen.results.records import Run
 from reproduce import figures
 from reproduce.comparison.compare import Comparison, compare

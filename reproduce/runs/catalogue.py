@@ -1,6 +1,6 @@
 """Catalogue of experiments: papers found, selectors resolved, shared specifications traced to their home.
 
-What enters are papers (`lengen.paper.paper.Paper`), found in the folder ``papers``; what leaves are `Experiment` and
+What enters are papers (`lengen.paper.Paper`), found in the folder ``papers``; what leaves are `Experiment` and
 `Figure` objects. Two experiments of a paper whose specifications are equal at a profile are one run, stored under the
 first of them. This is the only module of `reproduce` that knows where papers come from.
 """
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
-from lengen.paper.experiment import PROFILES, Experiment, Figure
-from lengen.paper.paper import Paper
+from lengen.experiment import PROFILES, Experiment, Figure
+from lengen.paper import Paper
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, nearest
 from reproduce.store.store import Store

@@ -5,7 +5,7 @@ An experiment and stores enter; a run and the store that holds it leave, or one 
 
 from collections.abc import Sequence
 
-from lengen.paper.experiment import Experiment
+from lengen.experiment import Experiment
 from lengen.results.records import Run
 from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.store.files import StoreError

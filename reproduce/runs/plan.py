@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from lengen.paper.experiment import Experiment
+from lengen.experiment import Experiment
 from lengen.results.progress import Progress
 from lengen.results.records import Run
 from lengen.settings.spec import Spec

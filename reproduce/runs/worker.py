@@ -260,7 +260,7 @@ def train(job: Job, folder: Path, report: Callable[[Progress], None], names: Seq
         use_one_thread()
     if not names:
         return run_setting(job.spec, job.seed, folder, report)
-    from lengen.callbacks.extra_loggers import close, extra_loggers
+    from lengen.callbacks.loggers import close, extra_loggers
 
     try:
         return run_setting(job.spec, job.seed, folder, report, extra_loggers(names, folder / LOGGERS))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import lengen
-from lengen.digits.problems import OperandError
+from lengen.digits import OperandError
 from reproduce.runs.estimate import cost
 from tests.fixtures.settings import spec
 

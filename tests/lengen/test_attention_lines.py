@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
 from benchmarks.calibration import calibration_loop
-from lengen.models.attention_lines import CalibrationError, calibrate_bias, drop_off, line_values
+from lengen.models.bias import CalibrationError, calibrate_bias, drop_off, line_values
 
 CLOSED = -math.inf
 SQUARE = torch.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]])

@@ -8,12 +8,11 @@ import torch
 
 from lengen import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, TrainSpec
 from lengen.callbacks.chance import EXAMPLES, Chance, chance, trained_examples
-from lengen.callbacks.training_loss import silent
+from lengen.callbacks.monitoring import silent
 from lengen.data.batch import Batch
-from lengen.data.task_data import TaskData
-from lengen.data.training_batches import targets
+from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import true_responses
-from lengen.formats.vocab import END
+from lengen.formats.base import END
 from lengen.settings.spec import Spec, replace
 from lengen.training.build import model_for
 from tests.fixtures.settings import TEST, spec

@@ -9,7 +9,7 @@ from lengen import ArithmeticData, TaskData, TrainSpec, build_model, generate, v
 from lengen.callbacks import score_cell
 from lengen.data.batch import response_start
 from lengen.decoding.decoding import at_once
-from lengen.formats.vocab import END, PAD
+from lengen.formats.base import END, PAD
 from lengen.models import Decoder
 from lengen.settings.spec import replace
 from tests.cases import CASES

@@ -8,7 +8,7 @@ import torch
 from lengen import Encoder, Given, TrainSpec, Window, generate, verify
 from lengen.data.batch import Batch
 from lengen.decoding.decoding import go_on, read
-from lengen.formats.vocab import END, PAD
+from lengen.formats.base import END, PAD
 from lengen.settings.spec import replace
 from tests.fixtures.decoding import check_decoding, check_scores, ended
 from tests.fixtures.models import data_for, encoder_decoder, random_model, trained

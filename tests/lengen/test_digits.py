@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.digits import digits
+from lengen import digits
 
 huge = st.integers(0, 10**70 - 1)
 

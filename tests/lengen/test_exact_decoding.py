@@ -8,8 +8,8 @@ from lengen import ArithmeticData, generate
 from lengen.callbacks import score_cell
 from lengen.callbacks.attention_maps import measure_attention
 from lengen.data.batch import Batch
-from lengen.digits.problems import Problems
-from lengen.formats.vocab import END, PAD
+from lengen.digits import Problems
+from lengen.formats.base import END, PAD
 from lengen.models import Decoder
 from lengen.settings.spec import replace
 from lengen.solve import solve

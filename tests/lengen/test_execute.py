@@ -11,9 +11,8 @@ from safetensors.torch import load_file
 import lengen
 from lengen.callbacks import CHECKPOINT, METRICS, read_metrics
 from lengen.callbacks.accuracy_grid import PARTIAL, identity, sealed, unsealed
-from lengen.digits.problems import OperandError
-from lengen.results.divergence import DivergedError
-from lengen.results.progress import Progress
+from lengen.digits import OperandError
+from lengen.results.progress import DivergedError, Progress
 from lengen.results.records import Grid
 from lengen.settings.spec import replace
 from lengen.training.build import load
@@ -164,7 +163,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path, monkeypatch):
 def test_an_interrupted_run_that_diverged_keeps_the_good_checkpoint(tmp_path, monkeypatch):
     body = lengen.SequenceModule.training_step
     monkeypatch.setattr(lengen.SequenceModule, "training_step", lambda self, *given: poisoned(self, body(self, *given)))
-    monkeypatch.setattr("lengen.callbacks.training_loss.usable", lambda loss: True)  # it is not read at every step
+    monkeypatch.setattr("lengen.callbacks.monitoring.usable", lambda loss: True)  # it is not read at every step
 
     def poisoned(self, loss):
         return loss * (float("nan") if self.trainer.global_step == 4 else 1)
@@ -210,7 +209,7 @@ def test_metrics_survive_a_kill_while_they_are_rewritten(finished, tmp_path, mon
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("lengen.callbacks.metrics_logger._row", killed)
+        patch.setattr("lengen.callbacks.loggers._row", killed)
         with pytest.raises(Killed):
             run(tmp_path)
     assert (tmp_path / METRICS).read_bytes() == before

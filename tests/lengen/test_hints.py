@@ -10,7 +10,7 @@ from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate, verify
-from lengen.digits.problems import OperandError
+from lengen.digits import OperandError
 from lengen.settings.spec import replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule

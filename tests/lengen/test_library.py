@@ -16,7 +16,7 @@ from safetensors.torch import save_model
 import lengen
 from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, replace, verify
 from lengen import loading as library
-from lengen.digits.problems import OperandError, operand_texts
+from lengen.digits import OperandError, operand_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = Spec(

@@ -6,7 +6,7 @@ from lightning import Trainer
 
 import lengen
 from lengen.data.lines import read_problem
-from lengen.digits.problems import OperandError
+from lengen.digits import OperandError
 
 LINES = ["a,b,answer", "12+34=46", "", "7,8,15", " 99 + 1 = 0100", "3+4=7"]
 

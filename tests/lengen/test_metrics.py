@@ -22,7 +22,7 @@ from lengen import (
     edit_distances,
     exact_match,
 )
-from lengen.formats.vocab import PAD, Vocab
+from lengen.formats.base import PAD, Vocab
 from lengen.metrics import METRICS, Metric, answer_token, count
 from tests.cases import CASES
 from tests.fixtures.settings import vocab_of

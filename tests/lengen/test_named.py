@@ -11,7 +11,7 @@ from lightning import Callback
 import lengen
 from lengen import SettingError
 from lengen.benchmark import TaskError
-from lengen.benchmark.frozen import frozen
+from lengen.benchmark.problem import frozen
 from lengen.settings.spec import replace
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lengen.settings.spec import TrainSpec
-from lengen.training.optimizer import build_optimizer, learning_rate_factor
+from lengen.training.module import build_optimizer, learning_rate_factor
 
 
 def test_the_schedule_of_the_paper_at_literal_steps():

@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lengen import DigitSteps, Linear, plotting
-from lengen.paper.experiment import Experiment, figure_of
+from lengen.experiment import Experiment, figure_of
 from lengen.plotting.caption import beyond
-from lengen.plotting.measured import medians
-from lengen.plotting.tables import per_cent
+from lengen.plotting.frames import medians
+from lengen.plotting.grid import per_cent
 from lengen.results.records import AttentionMap, Counts, Grid, Run
 from lengen.settings.spec import from_dict, replace
 from tests.fixtures.runs import counted

@@ -8,13 +8,11 @@ import torch
 
 from lengen import Decoder, Encoder, Given, TrainSpec
 from lengen.callbacks import response_losses, score_cell
-from lengen.callbacks.accuracy_grid import PARTIAL, sealed
-from lengen.callbacks.scoring import score_sampled
+from lengen.callbacks.accuracy_grid import PARTIAL, score_sampled, sealed
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, most_likely, sampled, verify
-from lengen.digits.problems import Problems
-from lengen.digits.randomness import generator
-from lengen.formats.vocab import END, PAD
+from lengen.digits import Problems, generator
+from lengen.formats.base import END, PAD
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.records import Grid

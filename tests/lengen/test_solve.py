@@ -6,8 +6,8 @@ from safetensors.torch import save_model
 
 from lengen import ArithmeticData, SettingError, Subtasks, build_model
 from lengen.data.reading import can_run_free
-from lengen.digits.problems import OperandError
-from lengen.formats.vocab import PAD
+from lengen.digits import OperandError
+from lengen.formats.base import PAD
 from lengen.solve import encode, read, solve
 from tests.cases import CASES
 from tests.fixtures.decoding import greedy

@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 import lengen
 from lengen.callbacks import METRICS, LearningCurves, Losses, digit_losses, read_metrics, response_losses
 from lengen.data.datamodule import ArithmeticData
-from lengen.data.task_data import TaskData
-from lengen.data.training_batches import targets
+from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import verify
-from lengen.formats.vocab import PAD
+from lengen.formats.base import PAD
 from lengen.part import SettingError
 from lengen.settings.spec import Spec, TrainSpec, replace, validate
 from lengen.solve import encode
 from lengen.training.build import build_model, load
-from lengen.training.module import response_loss
-from lengen.training.optimizer import build_optimizer, learning_rate_factor
+from lengen.training.module import build_optimizer, learning_rate_factor, response_loss
 from lengen.training.run import WEIGHTS, execute
 from tests.fixtures.models import encoder_decoder, random_model
 from tests.fixtures.settings import TEST, TRAIN, fixed_data, kill_at, spec, two_operands

@@ -11,7 +11,7 @@ from lengen import AccuracyGrid, ArithmeticData, EditDistanceCurve, LearningCurv
 from lengen.benchmark import TaskError
 from lengen.benchmark.problem import read_lines
 from lengen.data.lines import read_problem
-from lengen.digits.problems import OperandError
+from lengen.digits import OperandError
 from lengen.position_ids.consecutive import Consecutive
 from lengen.position_ids.coupled import Coupled
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.formats.vocab import END, FIRST, PAD, PRINTABLE, Vocab
+from lengen.formats.base import END, FIRST, PAD, PRINTABLE, Vocab
 
 CHARACTERS = st.characters(categories=["L", "N", "S", "P"], exclude_characters="$")
 WORDS = st.text(CHARACTERS, min_size=1, max_size=4).filter(lambda word: word != "PAD")

@@ -9,7 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import lengen
 from lengen.decoding.mean_attention import mean_attention
-from lengen.models.attention_lines import calibrate_bias, line_values
+from lengen.models.bias import calibrate_bias, line_values
 from tests.lengen.data.test_any_trainer import SPEC
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from lengen import TaskData, build_model, generate
-from lengen.digits.problems import Problems
-from lengen.formats.vocab import FIRST
+from lengen.digits import Problems
+from lengen.formats.base import FIRST
 from lengen.models import Decoder
 from lengen.training.build import load, set_by_hand
 from papers.task_hinting.construction import set_weights

@@ -12,8 +12,8 @@ from safetensors.torch import load_file
 from lengen import ArithmeticData, SequenceModule, build_model, from_dict, replace
 from lengen.callbacks import CHECKPOINT, METRICS, score_cell
 from lengen.decoding.mean_attention import longest_problems
-from lengen.digits.randomness import generator
-from lengen.encodings.relative_keys import RelativeKeys
+from lengen.digits import generator
+from lengen.encodings.relative import RelativeKeys
 from lengen.models.blocks import Context
 from lengen.settings.attention_biases import Given, Window
 from lengen.settings.changes import overlay
@@ -186,7 +186,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
 
 @pytest.mark.parametrize("kind", ["probabilities", "scores"])
 def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypatch):
-    monkeypatch.setattr("lengen.digits.problems.AT_ONCE", 3)
+    monkeypatch.setattr("lengen.digits.AT_ONCE", 3)
     first = SPEC.first()
     model, data = build_model(replace(first, model={"layers": 2}), 0).eval(), ArithmeticData(first, 0)
     chosen = replace(SPEC.calibration, attention=kind, examples=8)

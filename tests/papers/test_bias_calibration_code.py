@@ -14,7 +14,7 @@ from lengen import SettingError, TaskData, build_model
 from lengen.settings.changes import overlay
 from lengen.solve import encode
 from lengen.tasks.arithmetic import NByOne, PairAddition
-from lengen.training.optimizer import build_optimizer
+from lengen.training.module import build_optimizer
 from papers.bias_calibration import settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, readable
 from papers.bias_calibration.profiles import profile

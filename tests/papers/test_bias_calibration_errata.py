@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from lengen import TaskData, build_model
-from lengen.models.attention_lines import calibrate_bias, line_values
-from lengen.models.fixed_bias import closed
+from lengen.models.bias import calibrate_bias, closed, line_values
 from lengen.tasks.arithmetic import PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
 from papers.bias_calibration import calibrated, settings

@@ -3,8 +3,8 @@
 import pytest
 
 from lengen import Spec, TaskData, build_model
+from lengen.experiment import PROFILES
 from lengen.formats.aligned import Aligned
-from lengen.paper.experiment import PROFILES
 from lengen.solve import encode
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from papers.bias_calibration import settings

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.bias_calibration.heads import heads_by_operand
+from papers.bias_calibration.calibrated import heads_by_operand
 
 DIGITS = 12
 """Fixed length: source "$ a..a + b..b $" (27 places), target "$ " and 13 digits."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lengen import SettingError, TaskData, build_model, generate, verify
 from lengen import solve as show
 from lengen.data.reading import final_answer
-from lengen.digits.problems import Problems
+from lengen.digits import Problems
 from lengen.models import Decoder
 from lengen.settings.spec import replace
 from lengen.tasks.addition import padded_length

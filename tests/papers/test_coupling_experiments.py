@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lengen.settings.changes import overlay
-from lengen.settings.encodings import NoEncoding
+from lengen.settings.model import NoEncoding
 from lengen.solve import encode
 from lengen.tasks.addition import Addition
 from papers.coupling.experiments import EXPERIMENTS, FIGURES

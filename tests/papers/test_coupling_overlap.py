@@ -15,7 +15,7 @@ from lengen import plotting
 from lengen.callbacks.attention_maps import measure_attention
 from lengen.metrics.measures import Missing
 from lengen.results.records import AttentionMap
-from papers.coupling import figures, overlap
+from papers.coupling import figures, measures
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from papers.coupling.measures import MEASURES
 from papers.coupling.theorem import Sizes
@@ -27,7 +27,7 @@ NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 
 def test_coordinates_are_the_ids_of_table_4():
     """But for the offsets 4 and 2, and '$'."""
-    place, number = overlap.coordinates(TOKENS)
+    place, number = measures.coordinates(TOKENS)
     assert [int(value) + 4 for value in place[1:]] == list(P_1[1:])
     assert [int(value) + 2 for value in number[1:]] == list(P_2[1:])
     assert place[0] == number[0] == -1
@@ -40,12 +40,12 @@ def test_closed_form_is_what_the_constructed_model_attends_to(operands, digits):
     batch = writer(sizes).write(ADDITION.test(1, digits, operands, torch.Generator().manual_seed(0)))
     tokens = [VOCAB.decode([token]) for token in batch.tokens[0, :-1]]
     mean, _, _ = measure_attention(constructed(sizes, 20.0), batch)
-    np.testing.assert_allclose(mean[0].detach().numpy(), overlap.predicted(tokens), atol=1e-5)
+    np.testing.assert_allclose(mean[0].detach().numpy(), measures.predicted(tokens), atol=1e-5)
 
 
 def test_the_last_arrow_reads_6_and_5_as_the_text_says():
     """D.5.1: BOS, 6 and 5 for the digit to come; D.5: PRE_ARROW is 1 after the last digit and 1/5 before it."""
-    pattern = overlap.predicted(TOKENS)
+    pattern = measures.predicted(TOKENS)
     arrow = max(i for i, token in enumerate(TOKENS) if token == ">")
     read = {TOKENS[i]: value for i, value in enumerate(pattern[0, arrow]) if value}
     assert read == pytest.approx({"$": 1 / 3, "6": 1 / 3, "5": 1 / 3})
@@ -57,24 +57,24 @@ def test_the_last_arrow_reads_6_and_5_as_the_text_says():
 def test_overlap_of_rows_by_hand():
     trained = np.array([[[0.2, 0.8, 0.0], [0.5, 0.25, 0.25]]])
     pattern = np.array([[[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]])
-    assert overlap.overlaps(trained, pattern, slice(None)).tolist() == [[pytest.approx((0.7 + 0.5) / 2)]]
+    assert measures.overlaps(trained, pattern, slice(None)).tolist() == [[pytest.approx((0.7 + 0.5) / 2)]]
     # Without the first token: rows (1, 0) against (1, 0); the second row of the pattern has nothing else.
-    assert overlap.overlaps(trained, pattern, slice(None), start=False).tolist() == [[pytest.approx(1.0)]]
+    assert measures.overlaps(trained, pattern, slice(None), start=False).tolist() == [[pytest.approx(1.0)]]
     # Where no row has anything else there is no overlap to speak of.
-    assert np.isnan(overlap.overlaps(trained[:, 1:], pattern[:, 1:], slice(None), start=False)).all()
+    assert np.isnan(measures.overlaps(trained[:, 1:], pattern[:, 1:], slice(None), start=False)).all()
 
 
 def test_overlap_is_between_0_and_1_and_1_for_the_construction_itself():
     tokens = tuple(TOKENS)
-    record = AttentionMap(tokens, overlap.predicted(tokens)[None].astype(np.float32), 1)
+    record = AttentionMap(tokens, measures.predicted(tokens)[None].astype(np.float32), 1)
     for start in (True, False):
-        found = overlap.of_map(record, start)
+        found = measures.of_map(record, start)
         assert found.shape == (1, 4, 4)
         assert bool(((found >= 0) & (found <= 1 + 1e-6)).all())
         np.testing.assert_allclose(found[0].diagonal(), 1, atol=1e-6)
-        assert bool((overlap.uniform(record, start) < 0.3).all())
-    assert overlap.digit_heads(record) == pytest.approx(1)
-    assert overlap.nearest(overlap.of_map(record)) == [(0, 0), (0, 1), (0, 2), (0, 3)]
+        assert bool((measures.uniform(record, start) < 0.3).all())
+    assert measures.digit_heads(record) == pytest.approx(1)
+    assert measures.nearest(measures.of_map(record)) == [(0, 0), (0, 1), (0, 2), (0, 3)]
 
 
 def test_nearest_takes_different_heads_for_the_largest_sum():
@@ -82,11 +82,11 @@ def test_nearest_takes_different_heads_for_the_largest_sum():
     found[0, 0] = [0.9, 0.8, 0.0, 0.0]  # best for both, used once
     found[0, 1] = [0.7, 0.1, 0.0, 0.0]
     found[0, 2, 2] = found[0, 4, 3] = 0.5
-    assert overlap.nearest(found) == [(0, 1), (0, 0), (0, 2), (0, 4)]
+    assert measures.nearest(found) == [(0, 1), (0, 0), (0, 2), (0, 4)]
     deep = np.zeros((6, 8, 4))
     for one, place in enumerate([(5, 7), (0, 1), (3, 3), (2, 6)]):
         deep[place][one] = 0.6
-    assert overlap.nearest(deep) == [(5, 7), (0, 1), (3, 3), (2, 6)]
+    assert measures.nearest(deep) == [(5, 7), (0, 1), (3, 3), (2, 6)]
 
 
 # ------------------------------------------------------------------ the picture and its numbers
@@ -96,7 +96,7 @@ ATTENTION = next(figure for figure in FIGURES if figure.name == "thm4.1-attentio
 
 def runs(*with_map: str, rate=0.5):
     """Runs of the figure; maps are the construction's pattern, the heads in another order for trained models."""
-    pattern = overlap.predicted(TOKENS).astype(np.float32)
+    pattern = measures.predicted(TOKENS).astype(np.float32)
     made = {}
     for name in ATTENTION.reads:
         order = [0, 1, 2, 3] if "thm4.1" in name else [1, 0, 3, 2]
@@ -118,7 +118,7 @@ def test_the_picture_shows_the_trained_heads_that_are_nearest():
     with plotting.style():
         drawing = ATTENTION.draw(runs(*ATTENTION.reads, rate=1.0))
     titles = [axes.get_title() for axes in drawing.findobj(Axes) if axes.images]
-    assert titles[:4] == [*overlap.HEADS]
+    assert titles[:4] == [*measures.HEADS]
     assert titles[4:8] == [f"layer 1, head {head}" for head in (2, 1, 4, 3)]
 
 
@@ -154,7 +154,7 @@ def test_operands_read_by_a_loop_over_heads_steps_and_places():
             for step in (12, 13, 14)  # before 4, 2 and 4
         ]
         found.append(sum(counts) / len(counts) / 3)
-    assert overlap.operands_read(AttentionMap(tokens, weights, 1)) == pytest.approx(max(found))
+    assert measures.operands_read(AttentionMap(tokens, weights, 1)) == pytest.approx(max(found))
     assert max(found) > 0
 
 
@@ -163,14 +163,14 @@ def test_one_line_per_operand_is_all_of_them_and_even_attention_is_none():
     lines = np.zeros((1, 1, 16, 16), np.float32)
     for step, keys in ((12, (3, 7, 11)), (13, (2, 6, 10)), (14, (1, 5, 9))):
         lines[0, 0, step, keys] = 1 / 3
-    assert overlap.operands_read(AttentionMap(tokens, lines, 1)) == 1
-    assert overlap.operands_read(AttentionMap(tokens, np.full((1, 1, 16, 16), 1 / 16, np.float32), 1)) == 0
+    assert measures.operands_read(AttentionMap(tokens, lines, 1)) == 1
+    assert measures.operands_read(AttentionMap(tokens, np.full((1, 1, 16, 16), 1 / 16, np.float32), 1)) == 0
 
 
 @pytest.mark.parametrize("operands", [2, 5])
 def test_heads_of_the_construction_that_add_read_one_operand_at_a_time_and_its_head_for_arrows_all(operands):
     """So a scratchpad does not keep every head from reading them all, and no claim says so."""
     tokens = ("$", *"+".join(["01"] * operands), "=", *">".join(["00"] * (operands + 1)))
-    heads = overlap.predicted(tokens)[None].astype(np.float32)
-    adding, arrows = (overlap.operands_read(AttentionMap(tokens, heads[:, some], 1)) for some in ([0, 1], [2]))
+    heads = measures.predicted(tokens)[None].astype(np.float32)
+    adding, arrows = (measures.operands_read(AttentionMap(tokens, heads[:, some], 1)) for some in ([0, 1], [2]))
     assert adding <= 1 / operands < arrows

@@ -5,7 +5,7 @@ import torch
 from matplotlib.figure import Figure as Drawing
 
 from lengen import Decoder, Encoder, EncoderDecoder, SequenceModule, TaskData, build_model, models, validate
-from lengen.paper.experiment import PROFILES
+from lengen.experiment import PROFILES
 from reproduce.runs.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from lengen.settings.changes import overlay
 from lengen.training import calibration
 from lengen.training import run as lengen
 from lengen.training.procedure import run_setting
-from papers.matrix import calibrated
+from papers.matrix import procedures
 from papers.matrix.experiments import EXPERIMENTS, cell
 from papers.matrix.spec import CalibratedSpec
 from reproduce.runs.estimate import cost
@@ -32,13 +32,13 @@ def test_a_planted_line_is_calibrated_and_no_other(task):
     spec = cell(task, "abc", "smoke").trained(1e-3)
     first, _ = spec.trainings()
     model, data = build_model(first, 0).eval(), TaskData(first, 0)
-    bias, slopes = calibrated.lines_of(model), spec.lines.slopes
+    bias, slopes = procedures.lines_of(model), spec.lines.slopes
     for side in (bias.own, bias.cross):
         side.table.fill_(-torch.inf)
     column = spec.lines.columns - 2 if slopes[-1] < 0 else 1
     bias.cross.table[-1, :, column - bias.cross.first] = 0.0
     planted = bias.cross.table.clone()
-    heads = calibrated.calibrate(model, data, spec, 0)
+    heads = procedures.calibrate(model, data, spec, 0)
     assert bool(heads.all()) and torch.equal(bias.cross.table, planted)
     assert bool((bias.own.table == -torch.inf).all())
 
@@ -74,7 +74,7 @@ def test_a_run_killed_between_its_trainings_goes_on_there(finished, tmp_path, mo
         raise Killed
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(calibrated, "calibrate", killed)
+        patch.setattr(procedures, "calibrate", killed)
         run_setting(SPEC.trained(1e-3), 0, tmp_path, lambda progress: None)
     first = tmp_path / calibration.FIRST / lengen.WEIGHTS
     before = first.stat().st_mtime_ns

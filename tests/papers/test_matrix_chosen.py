@@ -13,9 +13,9 @@ from lengen.settings.sections import Trained
 from lengen.training import run as lengen
 from lengen.training.build import load
 from lengen.training.procedure import run_setting
-from papers.matrix import chosen
-from papers.matrix.chosen import Tried, best
+from papers.matrix import procedures
 from papers.matrix.experiments import cell
+from papers.matrix.procedures import Tried, best
 from papers.matrix.settings import RATES
 from reproduce.runs.estimate import cost
 
@@ -45,13 +45,13 @@ def trained(monkeypatch):
 def reached(monkeypatch):
     """Exact match at the longest trained length that each rate is said to come to."""
     said: dict[float, float] = {}
-    inner = chosen._train
+    inner = procedures._train
 
     def told(spec, training, *arguments):
         found, outcome = inner(spec, training, *arguments)
         return found._replace(learned=said[training.train.lr]), outcome
 
-    monkeypatch.setattr(chosen, "_train", told)
+    monkeypatch.setattr(procedures, "_train", told)
     return said
 
 
@@ -78,7 +78,7 @@ def test_a_model_that_no_rate_teaches_is_trained_once_more(trained, tmp_path):
     assert again.grid.scores == outcome.grid.scores
     assert again.info["kernels_of"].keys() == {"further", *(f"rate-{one:g}" for one in rates)}
     trained.clear()
-    (tmp_path / f"rate-{rates[0]:g}" / chosen.DONE).write_text("")  # as a power failure may leave it
+    (tmp_path / f"rate-{rates[0]:g}" / procedures.DONE).write_text("")  # as a power failure may leave it
     assert run_setting(spec, 0, tmp_path, silent).grid.scores == outcome.grid.scores
     assert trained == [(rates[0], steps), (rate, 3 * steps)]
 
@@ -120,7 +120,7 @@ def test_a_run_killed_between_its_rates_goes_on_there(trained, monkeypatch, tmp_
     class Killed(Exception):
         """Stands for a kill."""
 
-    inner = chosen._train
+    inner = procedures._train
 
     def killed(spec, training, *arguments):
         if training.train.lr == spec.choice.rates[1]:
@@ -128,9 +128,11 @@ def test_a_run_killed_between_its_rates_goes_on_there(trained, monkeypatch, tmp_
         return inner(spec, training, *arguments)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(chosen, "_train", killed)
+        patch.setattr(procedures, "_train", killed)
         run_setting(SPEC, 0, tmp_path, silent)
-    assert json.loads((tmp_path / f"rate-{SPEC.choice.rates[0]:g}" / chosen.DONE).read_text())["rate"] == trained[0][0]
+    assert (
+        json.loads((tmp_path / f"rate-{SPEC.choice.rates[0]:g}" / procedures.DONE).read_text())["rate"] == trained[0][0]
+    )
     trained.clear()
     run_setting(SPEC, 0, tmp_path, silent)
     assert trained[0][0] == SPEC.choice.rates[1], "the first is over"
@@ -141,7 +143,7 @@ def test_a_rate_that_diverges_is_not_chosen(monkeypatch, tmp_path):
 
     def diverging(spec, *arguments, **named):
         if spec.train.lr == bad:
-            raise chosen.DivergedError("the loss is nan")
+            raise procedures.DivergedError("the loss is nan")
         return execute(spec, *arguments, **named)
 
     monkeypatch.setattr(lengen, "execute", diverging)

@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from lengen import TaskData, build_model
-from lengen.callbacks.scoring import score_cell
+from lengen.callbacks.accuracy_grid import score_cell
+from lengen.formats.base import FIRST, PAD
 from lengen.formats.linear import Linear
-from lengen.formats.vocab import FIRST, PAD
 from lengen.settings.attention_biases import LineWindow
 from lengen.settings.changes import overlay
-from lengen.tasks.rows import Row
+from lengen.tasks.base import Row
 from papers.matrix.experiments import EXPERIMENTS, cell
+from papers.matrix.settings import TASKS
 from papers.matrix.spec import step_tokens
-from papers.matrix.tasks import TASKS
 from reproduce.cli import main
 
 CELLS = [item for item in EXPERIMENTS if item.specs]

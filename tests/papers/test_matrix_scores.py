@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lengen.metrics.measures import Missing
-from papers.matrix import aggregates, scores
+from papers.matrix import scores
 from papers.matrix.scores import MEASURES, Cell, above_guessing, accuracy_beyond, beyond, guessing
 from tests.papers.runs_matrix import run, runs
 
@@ -130,24 +130,24 @@ OVER_TASKS = {
 
 
 def test_scores_of_a_trick_are_of_the_tasks_that_it_learned():
-    assert [*aggregates.learned_by(OVER_TASKS, "rope")] == ["copy", "reverse", "successor"]
-    found = aggregates.of_trick(OVER_TASKS, "rope", accuracy_beyond)
+    assert [*scores.learned_by(OVER_TASKS, "rope")] == ["copy", "reverse", "successor"]
+    found = scores.of_trick(OVER_TASKS, "rope", accuracy_beyond)
     assert found == pytest.approx(np.array([[0.1, 0.46, 0.64], [0.46, 0.82, 1], [1, 1, 1]]))
-    assert aggregates.of_trick(OVER_TASKS, "plain", accuracy_beyond) == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
-    assert aggregates.of_trick(OVER_TASKS, "abacus", accuracy_beyond).shape == (0, 0)
+    assert scores.of_trick(OVER_TASKS, "plain", accuracy_beyond) == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
+    assert scores.of_trick(OVER_TASKS, "abacus", accuracy_beyond).shape == (0, 0)
 
 
 def test_two_tricks_are_compared_on_the_tasks_and_seeds_of_both():
-    rope, plain = aggregates.compared(OVER_TASKS, "rope", "plain", accuracy_beyond)
+    rope, plain = scores.compared(OVER_TASKS, "rope", "plain", accuracy_beyond)
     assert rope == pytest.approx(np.array([[0.1, 0.46], [0.46, 0.82]]))
     assert plain == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
-    for some in aggregates.compared(OVER_TASKS, "abacus", "plain", accuracy_beyond):
+    for some in scores.compared(OVER_TASKS, "abacus", "plain", accuracy_beyond):
         assert some.shape == (0, 0)
 
 
 def test_the_table_of_aggregates_has_the_middle_half_and_the_chance_to_beat_the_plain_decoder():
     """Of nine scores of rope the middle five; of copies it beats one and ties one, of reversals it loses all."""
-    rope, plain, fire = lines(aggregates.table(OVER_TASKS))
+    rope, plain, fire = lines(scores.aggregate_table(OVER_TASKS))
     middle = {"trick": "rope", "tasks_run": "4", "tasks_learned": "3", "seeds": "3", "interquartile_mean": "0.784"}
     chance = {"tasks_compared": "2", "probability_of_improvement": "0.375"}
     assert rope.items() >= (middle | chance).items()
@@ -155,7 +155,7 @@ def test_the_table_of_aggregates_has_the_middle_half_and_the_chance_to_beat_the_
     assert (float(rope["improvement_low"]), float(rope["improvement_high"])) == (0.25, 0.5)
     assert [*plain.values()] == ["plain", "3", "2", "2", "0.55", "0.55", "0.55", "0", "", "", ""]
     assert [*fire.values()] == ["fire", "1", "1", "1", "0.46", "", "", "1", "1", "", ""], "one seed has no interval"
-    found = [one.trick for one in aggregates.aggregates(OVER_TASKS)]
+    found = [one.trick for one in scores.aggregates(OVER_TASKS)]
     assert found == ["fire", "plain", "rope"], "fewest tasks first"
 
 

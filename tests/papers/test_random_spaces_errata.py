@@ -8,16 +8,15 @@ import pytest
 import torch
 
 from lengen import DigitSteps, Linear, ModelSpec, RandomSpaces, TaskData, TwoOperandAddition
-from lengen.digits.problems import Problems
-from lengen.digits.randomness import generator
-from lengen.encodings.alibi import ALiBi
-from lengen.formats.vocab import PAD
+from lengen.digits import Problems, generator
+from lengen.encodings.relative import ALiBi
+from lengen.formats.base import PAD
 from lengen.metrics.measures import LEARNED
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.settings.changes import overlay
 from papers.random_spaces.experiments import EXPERIMENTS, WIDTHS
-from papers.random_spaces.parts import PARTS, score_parts
+from papers.random_spaces.measured import PARTS, score_parts
 from papers.random_spaces.profiles import BASE, up_to
 from reproduce.comparison.values import values
 

@@ -9,7 +9,7 @@ from safetensors.torch import save_model
 
 from lengen import SUBTASKS, Consecutive, EncoderDecoder, RandomSpaces, Sinusoidal, Subtasks
 from lengen.data.datamodule import ArithmeticData
-from lengen.paper.experiment import PROFILES
+from lengen.experiment import PROFILES
 from lengen.results.records import Run
 from lengen.solve import encode
 from lengen.training.build import build_model

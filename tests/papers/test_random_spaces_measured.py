@@ -13,8 +13,8 @@ from lengen.callbacks import METRICS, read_metrics
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, verify
-from lengen.formats.vocab import END, PAD
-from lengen.paper.experiment import PROFILES
+from lengen.experiment import PROFILES
+from lengen.formats.base import END, PAD
 from lengen.part import SettingError
 from lengen.settings.changes import overlay
 from lengen.settings.spec import Spec, TrainSpec, from_dict, validate
@@ -22,11 +22,9 @@ from lengen.training.build import load
 from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
 from papers.random_spaces import measured
-from papers.random_spaces.alignment import alignments
 from papers.random_spaces.experiments import EXPERIMENTS
-from papers.random_spaces.parts import PARTS, score_parts
-from papers.random_spaces.spec import MeasuredSpec
-from papers.random_spaces.uncertainty import Uncertainty, summary, uncertainty
+from papers.random_spaces.measured import PARTS, Uncertainty, digit_alignments, score_parts, summary, uncertainty
+from papers.random_spaces.profiles import MeasuredSpec
 from tests.fixtures.models import encoder_decoder, trained
 
 NAMES = {
@@ -140,7 +138,7 @@ def test_losses_and_sub_tasks_are_those_of_the_stored_weights(name, runs, monkey
                     assert right == bool(outcome.arrays[f"hits.subtask.{asked[kind][0][5:]}.{length}"][row])
     problems = data.test(2, 2, spec.measure.examples)
     before = measured.answers(model, data, 2, problems)
-    monkeypatch.setattr("lengen.digits.problems.AT_ONCE", 3)
+    monkeypatch.setattr("lengen.digits.AT_ONCE", 3)
     after = measured.answers(model, data, 2, problems)
     assert all(np.allclose(before[key], after[key], atol=1e-5) for key in before)
 
@@ -183,8 +181,8 @@ def test_a_head_that_looks_at_the_added_digits_alone_is_aligned_and_an_even_one_
     sharp, even = torch.zeros(1, 2, 9, 9), torch.full((1, 2, 9, 9), 1 / 9)
     for row, a, b in rows:
         sharp[0, 1, row, a], sharp[0, 1, row, b] = 0.25, 0.75
-    assert alignments(sharp, rows).tolist() == [1, 1]
-    torch.testing.assert_close(alignments(even, rows), torch.full((2,), 2 / 9))
+    assert digit_alignments(sharp, rows).tolist() == [1, 1]
+    torch.testing.assert_close(digit_alignments(even, rows), torch.full((2,), 2 / 9))
 
 
 def test_omitted_digits_are_those_of_the_text_that_the_model_writes(runs):

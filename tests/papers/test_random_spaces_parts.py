@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.random_spaces.parts import PARTS, implied_answer, score_parts, split_parts
+from papers.random_spaces.measured import PARTS, implied_answer, score_parts, split_parts
 from tests.fixtures.written import number, steps
 
 TRUE = "7 6 5 + 9 8 7;c=0,7+9+0=6,c=1;6+8+1=5,c=1;5+7+1=3,c=1|1356$"

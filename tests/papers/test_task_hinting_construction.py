@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from lengen import build_model, generate, verify
-from lengen.formats.vocab import FIRST
+from lengen.formats.base import FIRST
 from lengen.models import Decoder
 from papers.task_hinting import theorem
 from papers.task_hinting.construction import vectors

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 
 from lengen.data.task_data import TaskData
-from lengen.paper.experiment import PROFILES
+from lengen.experiment import PROFILES
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
 from papers.task_hinting.profiles import SIZES
 from tests.papers.runs_task_hinting import run

@@ -8,7 +8,7 @@ import pytest
 from lengen import SettingError, from_dict, validate
 from lengen.solve import solve
 from lengen.training.procedure import run_setting
-from papers.task_hinting.spec import ProbeSpec
+from papers.task_hinting.profiles import ProbeSpec
 from papers.task_hinting.theorem import (
     TheoremSpec,
     gain,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import torch
 
 from lengen.data.writer import Batch, Writer
-from lengen.digits.problems import Problems
+from lengen.digits import Problems
+from lengen.formats.base import Vocab
 from lengen.formats.linear import Linear
-from lengen.formats.vocab import Vocab
 from lengen.models import Decoder
 from lengen.position_ids.coupled import Coupled
 from lengen.tasks.addition import Addition

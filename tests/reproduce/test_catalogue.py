@@ -71,7 +71,7 @@ def test_another_paper_is_another_folder(monkeypatch, tmp_path):
     (tmp_path / "fifth").mkdir()
     (tmp_path / "fifth" / "__init__.py").write_text(
         "from pathlib import Path\n"
-        "from lengen.paper.paper import Paper\n"
+        "from lengen.paper import Paper\n"
         "PAPER = Paper(name='fifth', number=9, title='t', published=Path('none.toml'), experiments=tuple)\n"
     )
     (tmp_path / "no_paper").mkdir()

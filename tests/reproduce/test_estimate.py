@@ -3,7 +3,7 @@
 import pytest
 
 from lengen.data.task_data import TaskData
-from lengen.formats.vocab import PAD
+from lengen.formats.base import PAD
 from lengen.settings.changes import overlay
 from lengen.settings.spec import Spec, replace
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor

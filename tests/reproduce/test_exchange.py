@@ -13,7 +13,7 @@ import lengen
 from lengen import benchmark
 from lengen.benchmark import problems, read_submission
 from lengen.benchmark.files import WRITERS
-from lengen.benchmark.frozen import frozen
+from lengen.benchmark.problem import frozen
 from reproduce.cli import main
 from reproduce.commands.evaluate import _header, _trainings
 from reproduce.runs.catalogue import CATALOGUE

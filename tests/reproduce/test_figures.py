@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 
 from lengen import plotting
-from lengen.paper.experiment import Figure, figure_of
+from lengen.experiment import Figure, figure_of
 from reproduce import figures
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.store import LocalStore

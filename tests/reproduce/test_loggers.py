@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from lightning.pytorch.loggers.logger import Logger
 
-from lengen.callbacks.extra_loggers import EXTRAS
+from lengen.callbacks.loggers import EXTRAS
 from reproduce.cli import main
 from reproduce.commands import table
 from reproduce.store.reference import Reference

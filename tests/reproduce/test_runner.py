@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lengen.paper.experiment import Experiment
+from lengen.experiment import Experiment
 from lengen.part import SettingError
 from lengen.results.progress import Progress
 from reproduce.runs import estimate, local, worker

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from lengen.plotting import LOOKS
 from lengen.plotting import medians as curve_medians
 from lengen.plotting import values as curve_values
-from lengen.plotting.grid import medians
+from lengen.plotting.grid import cell_medians
 from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
 from tests.fixtures.site import MISSING, Browser, committed_pictures, written
@@ -108,7 +108,7 @@ def test_a_map_has_the_numbers_of_the_picture(site, browser):
     cells = "[...document.querySelectorAll('.grid tr')].slice(0, -1)"
     shown = browser.run(f"return {cells}.map(row => [...row.cells].slice(1).map(cell => cell.textContent))")
     name = browser.run("return document.querySelectorAll('.explorer select')[1].selectedOptions[0].text")
-    drawn = medians(REFERENCE.of(f"coupling/{name}", "night"), "teacher_forced", "correct")
+    drawn = cell_medians(REFERENCE.of(f"coupling/{name}", "night"), "teacher_forced", "correct")
     assert shown == [[f"{value:.0f}" for value in row] for row in (100 * drawn).round().to_numpy()]
 
 
@@ -117,7 +117,7 @@ def test_a_map_of_edit_distances_has_means_and_no_percent(site, browser):
     shown = browser.run("return [...document.querySelectorAll('.grid td')].map(cell => cell.textContent)")
     told = browser.run("return [...document.querySelectorAll('.grid td')].map(c => c.getAttribute('aria-label'))")
     figure = next(one for one in CATALOGUE.figures("task_hinting") if one.name == "fig3.7")
-    drawn = medians(REFERENCE.of(figure.reads[0], "night"), "free_running", "edit_sum").to_numpy().flatten()
+    drawn = cell_medians(REFERENCE.of(figure.reads[0], "night"), "free_running", "edit_sum").to_numpy().flatten()
     assert [float(text) for text in shown] == pytest.approx(drawn, abs=0.051) and max(drawn) > 1
     assert not any("%" in text or "right" in text for text in told)
 

@@ -6,9 +6,7 @@ from lengen.settings.changes import overlay
 from lengen.settings.model import Decoder, Tempered
 from lengen.tasks.arithmetic import NByOne, Successor
 from lengen.tasks.base import Task
-from lengen.tasks.copy import Copy
-from lengen.tasks.parity import Parity
-from lengen.tasks.reverse import Reverse
+from lengen.tasks.strings import Copy, Parity, Reverse
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 from papers.matrix.settings import Refused, lowest_first
 from papers.matrix.spec import CalibratedChoice, CalibrationSpec, ChosenSpec

@@ -2,7 +2,7 @@
 
 from lengen.formats.subtasks import Subtasks
 from lengen.settings.changes import overlay
-from lengen.settings.encodings import Sinusoidal
+from lengen.settings.model import Sinusoidal
 from lengen.settings.sections import RandomSpaces
 from papers.matrix.settings import Refused, encoded, learned, lowest_first
 from papers.matrix.spec import ChosenSpec

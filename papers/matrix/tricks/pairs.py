@@ -3,7 +3,7 @@
 from lengen.position_ids.consecutive import Cyclic
 from lengen.position_ids.randomised import Randomised
 from lengen.settings.changes import overlay
-from lengen.settings.encodings import Fire, Learned
+from lengen.settings.model import Fire, Learned
 from papers.matrix.settings import encoded, longest
 from papers.matrix.spec import ChosenSpec
 from papers.matrix.tricks import formats

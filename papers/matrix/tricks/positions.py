@@ -4,7 +4,7 @@ from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.coupled import Coupled
 from lengen.position_ids.randomised import Randomised
 from lengen.settings.changes import overlay
-from lengen.settings.encodings import ALiBi, Fire, Learned, RelativeKeys, Rotary, Sinusoidal
+from lengen.settings.model import ALiBi, Fire, Learned, RelativeKeys, Rotary, Sinusoidal
 from papers.matrix import settings
 from papers.matrix.settings import Refused, encoded, longest, lowest_first
 from papers.matrix.spec import ChosenSpec

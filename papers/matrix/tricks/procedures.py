@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from lengen.settings.changes import overlay
 from lengen.settings.model import LoopsByLength
-from papers.matrix.settings import Refused, lowest_first
+from papers.matrix.settings import TASKS, Refused, Row, lowest_first
 from papers.matrix.spec import ChosenSpec
-from papers.matrix.tasks import TASKS, Row
 
 PER_LOOP = 2
 """Tokens of the prompt for which the block is applied once more."""

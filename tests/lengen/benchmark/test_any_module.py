@@ -8,7 +8,7 @@ from torch import nn
 
 import lengen
 from lengen.callbacks import accuracy_grid
-from lengen.callbacks.training_loss import silent
+from lengen.callbacks.monitoring import silent
 from lengen.decoding.decoding import most_likely
 from lengen.models.foreign import Foreign
 from lengen.training.module import response_loss

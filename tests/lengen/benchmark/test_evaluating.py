@@ -14,7 +14,7 @@ import lengen
 from lengen import TaskData, build_model, from_transformers, generate, problems
 from lengen.benchmark import PredictionError, TaskError, lines, read_lines, task_of
 from lengen.benchmark.scoring import predictions
-from lengen.callbacks.scoring import score_cell
+from lengen.callbacks.accuracy_grid import score_cell
 from lengen.huggingface import HuggingFaceError, export, from_folder
 from lengen.results.records import Grid
 from lengen.solve import answers

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from lengen.benchmark import TASKS, TaskError, problems, read_line, task_of, training
-from lengen.benchmark.frozen import FOLDER, checksum, checksums, made
-from lengen.benchmark.problem import read_lines
+from lengen.benchmark.problem import FOLDER, checksum, checksums, made, read_lines
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -25,7 +24,7 @@ def test_files_are_small():
 
 def test_another_process_makes_them_without_torch():
     code = (
-        "import sys, lengen.benchmark as b; from lengen.benchmark.frozen import *;"
+        "import sys, lengen.benchmark as b; from lengen.benchmark.problem import *;"
         "assert all(checksum(made(t)) == checksums()[n] for n, t in b.TASKS.items());"
         "asked = b.problems('successor', 6); b.score(asked, b.predictions(lambda x: x, asked));"
         "print(sorted({'torch', 'numpy', 'pandas'} & set(sys.modules)))"
@@ -144,7 +143,7 @@ def test_unknown_task_and_size_are_one_sentence():
 
 
 def test_a_changed_file_is_refused(tmp_path, monkeypatch):
-    from lengen.benchmark import frozen
+    from lengen.benchmark import problem as frozen
 
     text = gzip.decompress((FOLDER / "copy.jsonl.gz").read_bytes()).replace(b'"0', b'"1')
     (tmp_path / "copy.jsonl.gz").write_bytes(gzip.compress(text))

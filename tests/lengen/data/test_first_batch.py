@@ -8,12 +8,12 @@ import torch
 
 import lengen
 from lengen import SettingError
-from lengen.encodings.alibi import ALiBi
-from lengen.formats.layout import Layout
+from lengen.encodings.relative import ALiBi
+from lengen.formats.base import Layout
 from lengen.formats.linear import LinearFormat
 from lengen.position_ids.consecutive import Consecutive
 from lengen.tasks.arithmetic import PairAddition
-from lengen.tasks.copy import Copy
+from lengen.tasks.strings import Copy
 
 COPY = lengen.setting("copy", digits=3)
 PAIRS = lengen.setting("pair_addition", digits=3)
@@ -60,7 +60,7 @@ TASKS = {
     "list": (COPY, Copy, "answer", after(torch.Tensor.tolist), "Copy.answer: found list; expected a tensor"),
     "fewer": (COPY, Copy, "answer", after(lambda rows: rows[:3]), "Copy.answer: found shape (3, "),
     "axes": (COPY, Copy, "answer", after(lambda rows: rows[:, None]), "Copy.answer: found shape (8, 1, "),
-    "drawn": (COPY, Copy, "train", after(list), "Copy.train: found list; expected lengen.digits.problems.Problems"),
+    "drawn": (COPY, Copy, "train", after(list), "Copy.train: found list; expected lengen.digits.Problems"),
     "operands": (
         COPY,
         Copy,
@@ -76,7 +76,7 @@ TASKS = {
         after(lambda p: p._replace(operands=(p.operands + 1) % 10)),
         "Copy.parse(['",
     ),
-    "no layout": (COPY, LinearFormat, "layout", after(vars), ": found dict; expected lengen.formats.layout.Layout"),
+    "no layout": (COPY, LinearFormat, "layout", after(vars), ": found dict; expected lengen.formats.base.Layout"),
     "narrow": (COPY, LinearFormat, "layout", after(shortened), "found no slot for place"),
     "unhinted": (COPY, LinearFormat, "layout", without("hints"), "hints of "),
     "unanswered": (COPY, LinearFormat, "layout", after(unanswered), "found a response that begins at slot 0 of"),

@@ -11,11 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lengen import SUBTASKS, Abacus, ArithmeticData, Coupled, DataSpec, RandomSpaces, TrainSpec, TwoOperandAddition
-from lengen.data.random_spaces import Spaces, spread
+from lengen.data.batch import Spaces, spread
 from lengen.data.writer import Writer
-from lengen.digits.problems import Problems
-from lengen.digits.randomness import generator
-from lengen.formats.vocab import PAD
+from lengen.digits import Problems, generator
+from lengen.formats.base import PAD
 from tests.fixtures import settings as helpers
 from tests.fixtures.settings import data_spec, problems, spec, two_operands, vocab_of
 from tests.lengen.tasks.test_base import chi_square

@@ -8,8 +8,8 @@ import torch
 
 from lengen import VALIDATION, ArithmeticData, TaskData, TrainSpec, setting
 from lengen.data.task_data import CHECKED
-from lengen.digits.randomness import generator
-from lengen.formats.vocab import PAD
+from lengen.digits import generator
+from lengen.formats.base import PAD
 from lengen.settings.spec import replace
 from tests.fixtures.settings import TRAIN, data_spec, spec
 

@@ -7,7 +7,7 @@ import torch
 
 from lengen import Addition, Encoder, EncoderDecoder, SettingError, TaskData, Tempered
 from lengen.data.batch import TrainBatch
-from lengen.formats.vocab import PAD
+from lengen.formats.base import PAD
 from lengen.settings.spec import replace
 from tests.fixtures.settings import ONE_LENGTH, TASKS, TRAIN, data_spec, sequences, sized, spec
 

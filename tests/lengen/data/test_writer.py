@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lengen
 from lengen.data.reading import final_answer
-from lengen.digits.problems import OperandError
+from lengen.digits import OperandError
 from lengen.part import kinds
 from tests.fixtures import plain
 from tests.fixtures.settings import writer

@@ -9,20 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen import SettingError, TaskData, build_model, validate
-from lengen.encodings.alibi import ALiBi, alibi_slopes
+from lengen.encodings.absolute import Learned, NoEncoding, Sinusoidal
 from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire import Fire
 from lengen.encodings.fire import numbers as fire_numbers
-from lengen.encodings.learned import Learned
-from lengen.encodings.none import NoEncoding
-from lengen.encodings.relative_keys import RelativeKeys
-from lengen.encodings.rotary import Rotary
-from lengen.encodings.sinusoidal import Sinusoidal
+from lengen.encodings.relative import ALiBi, RelativeKeys, Rotary, alibi_slopes
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.part import kinds
-from lengen.settings.encodings import Encoding as EncodingPart
-from lengen.settings.encodings import RelativeKeys as RelativeKeysPart
+from lengen.settings.model import Encoding as EncodingPart
+from lengen.settings.model import RelativeKeys as RelativeKeysPart
 from tests.fixtures.settings import ENCODINGS, MODEL, data_spec, model_spec, spec
 
 

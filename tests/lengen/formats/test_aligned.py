@@ -19,8 +19,8 @@ from lengen import (
 )
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.reading import final_answer
-from lengen.digits.problems import OperandError
-from lengen.formats.vocab import PAD
+from lengen.digits import OperandError
+from lengen.formats.base import PAD
 from lengen.settings.spec import validate
 from lengen.solve import encode
 from tests.fixtures.settings import data_spec, fixed_data, problems, vocab_of, writer, written

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import lengen
 from lengen.data.reading import final_answer
-from lengen.digits.problems import Problems
-from lengen.formats.vocab import END, FIRST, PAD, PRINTABLE
+from lengen.digits import Problems
+from lengen.formats.base import END, FIRST, PAD, PRINTABLE
 from lengen.settings.spec import replace, validate
 from tests.fixtures import written as thesis
 from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer

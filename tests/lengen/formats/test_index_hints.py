@@ -11,10 +11,9 @@ import lengen
 from lengen import TaskData, build_model, generate, validate
 from lengen.data.reading import final_answer
 from lengen.decoding.decoding import go_on, read
-from lengen.digits.problems import OperandError
-from lengen.digits.randomness import generator
-from lengen.formats.index_hints import index_hints
-from lengen.formats.vocab import PAD
+from lengen.digits import OperandError, generator
+from lengen.formats.base import PAD
+from lengen.formats.linear import index_hints
 from tests.fixtures import plain
 from tests.fixtures.settings import spec, writer
 

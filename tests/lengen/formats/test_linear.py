@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lengen import Coupled, DataSpec, Linear, Multiplication, Parity, SettingError, Subtasks, validate
 from lengen.data.reading import can_run_free, final_answer
-from lengen.formats.vocab import END, PAD
+from lengen.formats.base import END, PAD
 from lengen.tasks.addition import padded_length
 from tests.cases import CASES
 from tests.fixtures import written as reference

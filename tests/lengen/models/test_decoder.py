@@ -9,8 +9,7 @@ import torch
 from lengen import ArithmeticData, ModelSpec, Rotary, build_model
 from lengen.models import Decoder
 from lengen.settings.spec import replace
-from lengen.training.module import response_loss
-from lengen.training.optimizer import build_optimizer
+from lengen.training.module import build_optimizer, response_loss
 from tests.fixtures.settings import MODEL, TRAIN, data_spec, decoder, spec
 
 TABLE_1 = ModelSpec(layers=6, heads=8, width=512, head_dim=64, ff_width=2048)

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen import ArithmeticData, Given, SettingError, Window, build_model
-from lengen.digits.problems import OperandError
+from lengen.digits import OperandError
 from lengen.encodings.base import module
 from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
+from lengen.models.bias import FixedBias, beside_encoder, closed
 from lengen.models.blocks import Attention, Context, biased
-from lengen.models.fixed_bias import FixedBias, beside_encoder, closed
 from lengen.settings.windows import window_cross, window_self
 from tests.fixtures.settings import MODEL, data_spec, fixed_data, model_spec, spec
 

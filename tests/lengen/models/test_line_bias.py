@@ -6,10 +6,8 @@ import pytest
 import torch
 
 from lengen import AttentionBias, Consecutive, Decoder, Learned, SettingError, Spec, Tempered, replace, validate
-from lengen.digits.randomness import generator
-from lengen.models.attention_lines import calibrate_bias
-from lengen.models.fixed_bias import windowed
-from lengen.models.line_bias import LineBias, windows
+from lengen.digits import generator
+from lengen.models.bias import LineBias, calibrate_bias, windowed, windows
 from lengen.settings.attention_biases import Lines, LineWindow
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model

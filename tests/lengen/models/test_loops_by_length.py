@@ -26,10 +26,10 @@ from lengen import (
 from lengen.data.batch import Batch, response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.digits.randomness import generator
-from lengen.formats.vocab import END, PAD
+from lengen.digits import generator
+from lengen.formats.base import END, PAD
 from lengen.models import Transformer
-from lengen.models.loops import loops_of
+from lengen.models.transformer import loops_of
 from lengen.settings.model import ModelSpec
 from lengen.settings.spec import Spec, replace, validate
 from lengen.training.kernels import choose

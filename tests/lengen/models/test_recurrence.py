@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lengen import Abacus, ArithmeticData, SettingError, Spec, build_model
 from lengen.data.batch import Batch
-from lengen.formats.vocab import PAD
+from lengen.formats.base import PAD
 from lengen.models import Record
 from lengen.models.attention import causal_mask
 from lengen.models.blocks import Context

@@ -7,13 +7,12 @@ import pytest
 import torch
 
 from lengen import ArithmeticData, SequenceModule, Spec, Tempered, build_model
-from lengen.digits.problems import Problems
-from lengen.digits.randomness import generator
-from lengen.encodings.alibi import alibi_slopes
+from lengen.digits import Problems, generator
+from lengen.encodings.relative import alibi_slopes
 from lengen.models import Decoder
-from lengen.models.temperature import Temperature
+from lengen.models.attention import Temperature
 from lengen.settings.spec import replace
-from lengen.training.optimizer import build_optimizer
+from lengen.training.module import build_optimizer
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model, trained
 from tests.fixtures.settings import ONE_LENGTH, TASKS, scheme, sequences, sized

@@ -15,7 +15,7 @@ from lengen import DataSpec, Decoder, EncoderDecoder, Linear, NextLarger, Sinuso
 from lengen.data.batch import Source
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate
-from lengen.formats.layout import Layout
+from lengen.formats.base import Layout
 from lengen.models import Transformer
 from lengen.training.build import build_model
 from tests.fixtures.models import encoder_decoder

@@ -23,9 +23,8 @@ from lengen import (
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.data.writer import Writer
-from lengen.digits.problems import OperandError
-from lengen.digits.randomness import generator
-from lengen.formats.vocab import END, FIRST, PAD
+from lengen.digits import OperandError, generator
+from lengen.formats.base import END, FIRST, PAD
 from lengen.position_ids.abacus import Abacus
 from lengen.position_ids.randomised import Randomised
 from lengen.settings.spec import validate

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen.digits.problems import OperandError
+from lengen.digits import OperandError
 from lengen.position_ids.consecutive import Consecutive, NoPositionIds
 from lengen.position_ids.coupled import Coupled
 from tests.fixtures.settings import data_spec, problems, writer

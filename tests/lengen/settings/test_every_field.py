@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 import pytest
 
-from lengen.paper.experiment import Experiment
+from lengen.experiment import Experiment
 from lengen.part import SettingError, build
 from lengen.settings.spec import Spec, validate
 from reproduce.runs.catalogue import CATALOGUE

@@ -13,7 +13,7 @@ import lengen
 from lengen.data.batch import Batch
 from lengen.part import kinds
 from lengen.settings.spec import replace
-from lengen.tasks.rows import Row
+from lengen.tasks.base import Row
 from lengen.tasks.sequences import Skewed
 from tests.cases import CASES
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lengen import Linear, Rotary, SettingError
-from lengen.paper.profiles import ByProfile, at_profiles
+from lengen.experiment import ByProfile, at_profiles
 from papers.random_spaces.profiles import BASE
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import lengen
-from lengen.callbacks.scoring import score_cell
+from lengen.callbacks.accuracy_grid import score_cell
 from lengen.settings.spec import validate
 from tests.fixtures.settings import spec
 

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from lengen.digits.problems import OperandError, Problems
-from lengen.digits.randomness import generator
+from lengen.digits import OperandError, Problems, generator
 from lengen.tasks.arithmetic import Arithmetic
 from tests.fixtures.settings import FIXED
 from tests.lengen.tasks.test_base import chi_square

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen import Addition, ListOps, Multiplication, Parity, Task
-from lengen.digits.problems import OperandError
-from lengen.digits.randomness import generator
+from lengen.digits import OperandError, generator
 from lengen.part import kinds
 from tests.cases import CASES
 from tests.fixtures.settings import number, strings

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen import Task, TaskData
-from lengen.digits.problems import OperandError
-from lengen.digits.randomness import generator
+from lengen.digits import OperandError, generator
 from lengen.tasks.base import Task as Mathematics
-from lengen.tasks.length_distribution import Skew
+from lengen.tasks.sequences import Skew
 from tests.fixtures.settings import TRAIN, next_in_order, part, rows, sequences, sized
 from tests.lengen.tasks.test_base import chi_square
 

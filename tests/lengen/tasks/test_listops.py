@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen import ListOps, SettingError
-from lengen.digits.problems import OperandError
-from lengen.digits.randomness import generator
+from lengen.digits import OperandError, generator
 from lengen.tasks.listops import evaluated, written
 from tests.fixtures import plain
 

@@ -3,8 +3,7 @@
 import pytest
 
 from lengen import Coupled, Linear, SettingError, Successor, TaskData, validate
-from lengen.digits.problems import OperandError
-from lengen.digits.randomness import generator
+from lengen.digits import OperandError, generator
 from lengen.settings.spec import replace
 from lengen.solve import encode
 from tests.fixtures.settings import ONE_LENGTH, TASKS, held, part, sized, vocab_of

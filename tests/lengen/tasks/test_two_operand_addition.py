@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from lengen import SettingError, TrainSpec
 from lengen import TwoOperandAddition as Part
 from lengen.data.task_data import TaskData
-from lengen.digits.problems import OperandError, Problems
-from lengen.digits.randomness import generator, mix
+from lengen.digits import OperandError, Problems, generator, mix
 from lengen.settings.sections import VALIDATION
 from lengen.tasks.base import keys
 from lengen.tasks.two_operand_addition import TESTED, VALIDATED, TwoOperandAddition, first_of_each, quotas

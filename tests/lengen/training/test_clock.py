@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from lengen.callbacks import clock as clocks
-from lengen.callbacks.clock import Clock
+from lengen.callbacks import monitoring as clocks
+from lengen.callbacks.monitoring import Clock
 from lengen.settings.spec import replace
 from lengen.training.run import execute
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec

@@ -1,0 +1,222 @@
+"""Metrics of responses: exact match of the whole or of the answer, edits; each a pure function and its counts.
+
+No torch here nor in the files of the metrics, which only call methods of the tensors they are given: what compares and
+draws asks for names and words alone. `lengen.metrics.counted` makes a torchmetrics class of any metric.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from lengen.formats.base import END, PAD
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from lengen.formats.base import Vocab, Written
+
+
+class Responses(NamedTuple):
+    """Responses of one test cell in one mode, beside the true ones."""
+
+    written: "Tensor"
+    """(B, R) token ids, padded on the right."""
+    reference: "Tensor"
+    """(B, S) token ids, padded on the right; R and S may differ."""
+    format: "Written | None" = None
+    """Format of the responses, for metrics that need parts of them."""
+    vocab: "Vocab | None" = None
+    """The symbols they are written with."""
+
+
+def check_responses(written: object, reference: object) -> None:
+    """Raise `ValueError` unless both are token ids of equally many responses."""
+    for name, given in (("written", written), ("reference", reference)):
+        if getattr(given, "ndim", None) != 2 or not hasattr(given, "is_floating_point"):
+            shape = tuple(given.shape) if hasattr(given, "shape") else repr(given)[:60]
+            raise ValueError(
+                f"{name} responses are {type(given).__name__} {shape}: expected a tensor (B, R) of token ids, padded "
+                "on the right; TaskData.vocab.encode makes them of text"
+            )
+        if given.is_floating_point():
+            raise ValueError(f"{name} responses are {given.dtype}: expected token ids, not logits or probabilities")  # type: ignore[attr-defined]
+        if (given < 0).any():  # type: ignore[operator, attr-defined]
+            raise ValueError(f"{name} responses hold {int(given.min())}: expected token ids from 0 on; pad with PAD, 0")  # type: ignore[attr-defined]
+    if len(written) != len(reference):  # type: ignore[arg-type]
+        raise ValueError(
+            f"{len(written)} written responses and {len(reference)} reference responses: expected equal numbers"  # type: ignore[arg-type]
+        )
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A rate over examples or tokens: ``numerator`` per ``denominator``, both names of counts."""
+
+    name: str
+    words: str
+    """Name for tables and axes."""
+    counts: Callable[[Responses], Mapping[str, float]]
+    """The counts that this metric adds, by name; `n` and `reference_tokens` are always there."""
+    numerator: str
+    denominator: str = "n"
+    proportion: bool = True
+    """The numerator counts successes among the denominator, so intervals for proportions hold."""
+    higher_is_better: bool = True
+    own_text: bool = False
+    """Counted only of text that the model wrote itself, without the true prefix in the context."""
+
+
+def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
+    """Return (B,) bool: the response equals the reference token by token, end included.
+
+    Args:
+        written: (B, R) token ids, padded on the right.
+        reference: (B, S) token ids, padded on the right; R and S may differ.
+
+    Raises:
+        ValueError: What are no two batches of as many responses.
+
+    Example:
+        >>> import torch
+        >>> exact_match(torch.tensor([[3, 4, 1], [3, 1, 0]]), torch.tensor([[3, 4, 1], [3, 4, 1]])).tolist()
+        [True, False]
+    """
+    check_responses(written, reference)
+    size = max(written.shape[1], reference.shape[1])
+    return (widen(written, size) == widen(reference, size)).all(dim=1)
+
+
+def widen(tokens: "Tensor", size: int) -> "Tensor":
+    """Return (B, size) the (B, R) token ids, R at most ``size``, with padding on the right."""
+    wide = tokens.new_full((len(tokens), size), PAD)
+    wide[:, : tokens.shape[1]] = tokens
+    return wide
+
+
+def _exact_counts(responses: Responses) -> dict[str, float]:
+    return {"correct": int(exact_match(responses.written, responses.reference).sum())}
+
+
+EXACT_MATCH = Metric("exact", "whole response right", _exact_counts, "correct")
+
+
+def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
+    """Return (B,) bool: the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity).
+
+    Args:
+        format: How responses are written (`TaskData.format`).
+        vocab: The symbols they are written with (`TaskData.vocab`).
+        written: (B, R) token ids, padded on the right.
+        reference: (B, S) token ids, padded on the right; R and S may differ.
+
+    Raises:
+        ValueError: What are no two batches of as many responses.
+
+    Example:
+        >>> import lengen
+        >>> import torch
+        >>> data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
+        >>> lengen.answer_match(data.format, data.vocab, torch.tensor([[3, 4, 1]]), torch.tensor([[3, 5, 1]])).tolist()
+        [False]
+    """
+    from lengen.data.reading import final_answer
+
+    check_responses(written, reference)
+    size = max(1, written.shape[1], reference.shape[1])
+    said, true = (final_answer(format, vocab, widen(tokens, size)) for tokens in (written, reference))
+    return exact_match(said, true)
+
+
+def _answer_counts(responses: Responses) -> dict[str, float]:
+    written, reference, format, vocab = responses
+    if format is None or vocab is None:
+        raise ValueError("answer: expected format and vocabulary of the responses: they tell where answers stand")
+    return {"answer_correct": int(answer_match(format, vocab, written, reference).sum())}
+
+
+ANSWER_MATCH = Metric("answer", "final answer right", _answer_counts, "answer_correct")
+
+
+# With the true prefix in the context only this token is scored; `lengen.metrics.responses` reads the token before
+# the first end that the model writes, so an early or a missing end makes a right answer wrong there.
+
+
+def answer_token(written: "Tensor", reference: "Tensor") -> "Tensor":
+    """Return (B,) bool: the token before the end of the reference is written in the same place (Figure 3).
+
+    >>> import torch
+    >>> written, reference = torch.tensor([[3, 4, 4], [3, 1, 1]]), torch.tensor([[4, 4, 1], [3, 4, 1]])
+    >>> answer_token(written, reference).tolist()
+    [True, False]
+
+    Args:
+        written: (B, R) token ids, padded on the right.
+        reference: (B, S) token ids with one end each, which is not the first; R and S may differ.
+    """
+    check_responses(written, reference)
+    size = max(1, written.shape[1], reference.shape[1])
+    found, true = widen(written, size), widen(reference, size)
+    place = (true == END).int().argmax(dim=1, keepdim=True) - 1
+    if bool((place < 0).any()):
+        raise ValueError(f"reference responses lack an answer: expected a token, then the end ({END}), in each of them")
+    return (found.gather(1, place) == true.gather(1, place))[:, 0]
+
+
+def _token_counts(responses: Responses) -> dict[str, float]:
+    if responses.format is None or not responses.format.last_token_only or not responses.format.ends:
+        return {}  # several tokens, or no end to count back from
+    return {"answer_token_correct": int(answer_token(responses.written, responses.reference).sum())}
+
+
+ANSWER_TOKEN = Metric("answer_token", "answer right in its place", _token_counts, "answer_token_correct")
+
+
+def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
+    """Return (B,) int64 insertions, deletions and substitutions that turn each written response into its reference.
+
+    Padding on the right does not count; inside a response it is a token that the model wrote. Exact, where torchmetrics
+    1.9's own edit distance is a beam search of width 25 that is wrong for longer sequences.
+
+    Args:
+        written: (B, R) token ids, padded on the right.
+        reference: (B, S) token ids, padded on the right; R and S may differ.
+
+    Raises:
+        ValueError: What are no two batches of as many responses.
+
+    Example:
+        >>> import torch
+        >>> edit_distances(torch.tensor([[5, 6, 7, 1]]), torch.tensor([[5, 7, 1, 0]])).tolist()
+        [1]
+    """
+    check_responses(written, reference)
+    from rapidfuzz.distance import Levenshtein  # what only reads metrics by name needs none
+
+    pairs = zip(_rows(written), _rows(reference), strict=True)
+    return written.long().new_tensor([Levenshtein.distance(a, b) for a, b in pairs])  # ids may be bytes
+
+
+def _rows(tokens: "Tensor") -> list[list[int]]:
+    """Return token ids of each row without the padding on its right."""
+    rows = tokens.tolist()
+    for row in rows:
+        while row and row[-1] == PAD:
+            row.pop()
+    return rows
+
+
+def _edit_counts(responses: Responses) -> dict[str, float]:
+    wrong = ~exact_match(responses.written, responses.reference)  # all others are no edit away
+    return {"edit_sum": int(edit_distances(responses.written[wrong], responses.reference[wrong]).sum())}
+
+
+EDIT_DISTANCE = Metric(
+    "edit",
+    "edits per token",
+    _edit_counts,
+    "edit_sum",
+    denominator="reference_tokens",
+    proportion=False,
+    higher_is_better=False,
+    own_text=True,
+)
