@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table; bars in cells are escaped, and a cell has one line.
+    r"""Return a table; bars in cells are escaped, and a cell has one line.
 
     >>> print(table(("a", "b"), [(1, "x|y")]))
     | a | b |
