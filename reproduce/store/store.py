@@ -132,9 +132,18 @@ class Store(abc.ABC):
         """Return the runs of `headers` with their records."""
         return [self.load(run) for run in self.headers(paper, profile)]
 
+    def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
+        """Return the newest finished version of exactly this run, or None."""
+        versions = (
+            run for run in self.made(experiment, profile) if (run.seed, run.info["spec_hash"]) == (seed, spec_hash)
+        )
+        newest = max(versions, key=lambda run: run.version, default=None)
+        return None if newest is None else self.load(newest)
+
     def whole(self, run: Run, name: str) -> Path:
         """Return a file of a run that is no record, such as its weights; raises `StoreError` where it is not there, or
-        is not the file its run wrote."""
+        is not the file its run wrote.
+        """
         path = self.folder(run) / name
         if not path.is_file():
             raise StoreError(f"{readable(path)} is missing: restore it, or run it again")
@@ -146,7 +155,8 @@ class Store(abc.ABC):
 @final
 class LocalStore(Store):
     """Run folders: the local runs of a checkout, or of another; of each (experiment, profile, seed, spec hash) the
-    newest version counts."""
+    newest version counts.
+    """
 
     def __init__(self, root: Path, name: str = "local") -> None:
         super().__init__(root, name)
@@ -185,12 +195,6 @@ class LocalStore(Store):
             header = self._header(folder)
             self._read[folder] = replace(header, **load_records(folder, header.info))
         return self._read[folder]
-
-    def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
-        """Return the newest finished version of exactly this run, or None."""
-        folders = sorted(self._versions(f"{experiment}/{profile}/seed-{seed}"), key=_number, reverse=True)
-        versions = (folder for folder in folders if self._header(folder).info["spec_hash"] == spec_hash)
-        return next(map(self.at, versions), None)
 
     @contextlib.contextmanager
     def workspace(
