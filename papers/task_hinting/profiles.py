@@ -55,7 +55,7 @@ FORMAT = Linear(begin=False, separator="⊥", end=False)
 """5 3 1 4 2 ⊥ 1 2 3 4 5: no token begins or ends a sequence (D1, D2)."""
 
 
-PAPER = ProbedSpec(
+PUBLISHED = ProbedSpec(
     data=DataSpec(
         task=Sorting(longest=20, short=5, skew=0.8, alphabet=100), format=FORMAT, position_ids=NoPositionIds()
     ),
@@ -88,9 +88,9 @@ PAPER = ProbedSpec(
 )
 """Section 3, Appendix B, Tables 4 and 5; `SIZED` gives it a training set."""
 BASE: dict[str, ProbedSpec] = {
-    "paper": PAPER,
+    "paper": PUBLISHED,
     "cpu": overlay(
-        PAPER,
+        PUBLISHED,
         {
             "data.task": {"longest": 10, "alphabet": 50},
             "model": of_width(64, heads=8, hidden=2),
@@ -100,7 +100,7 @@ BASE: dict[str, ProbedSpec] = {
         },
     ),
     "smoke": overlay(
-        PAPER,
+        PUBLISHED,
         {
             "data.task": {"longest": 4, "alphabet": 10, "short": 3},
             "model": of_width(16, heads=2, hidden=2),
@@ -117,7 +117,7 @@ of the whole paper, and more experiments."""
 AT_LENGTHS = ByProfile(
     cpu={
         "data.task": {"longest": 20, "alphabet": 100},
-        "test": {"lengths": PAPER.test.lengths, "examples": 1000},
+        "test": {"lengths": PUBLISHED.test.lengths, "examples": 1000},
     }
 )
 """The published problem: up to 20 numbers of 1 to 100, tested at up to 100 numbers."""

@@ -16,8 +16,7 @@ from lengen.solve import solve
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model, trained
 from tests.fixtures.runs import counted
-from tests.fixtures.settings import ONE_LENGTH, TASKS, sized
-from tests.lengen.test_metrics import sequences
+from tests.fixtures.settings import ONE_LENGTH, TASKS, sequences, sized
 
 
 def ending(task: str, share: float = 0.5, steps: int = 0) -> tuple[Decoder, ArithmeticData]:

@@ -190,7 +190,7 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
     assert (solved["prompt"], solved["answer"]) == (f"{name}$5051+5605=", expected)
     vocab = ArithmeticData(spec, 0).vocab
     for text in (expected, expected.lstrip("0"), f"0{expected}"):
-        monkeypatch.setattr("lengen.solve.write", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None])
+        monkeypatch.setattr("lengen.solve.generate", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None])
         assert main(command) == 0
         solved = json.loads(capsys.readouterr().out)
         assert solved["read"] == text and solved["correct"] == (text == expected), "a leading zero is a digit here"

@@ -18,7 +18,7 @@ from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.ray import OnRay, _run, command_file, connected, noted_signals
 from reproduce.store import provenance
 from reproduce.store.store import LocalStore
-from stress.kills import content
+from stress.kills import compared, content
 from tests.fixtures import ray_cluster as rays
 from tests.fixtures.toy_paper import (
     BadField,
@@ -32,7 +32,6 @@ from tests.fixtures.toy_paper import (
     WaitsOnce,
     behaving,
 )
-from tests.reproduce.test_answers import compared
 
 with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ray is here")
 

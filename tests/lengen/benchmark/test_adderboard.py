@@ -47,7 +47,7 @@ def test_answers_are_matched_with_their_own_problem_whatever_the_lengths(monkeyp
         seconds = [int("".join(map(str, row.tolist()[::-1]))) for row in problems.operands[:, 1]]
         return [str(total) if second % 2 else "x" for total, second in zip(sums, seconds, strict=True)]
 
-    monkeypatch.setattr(solving, "write", write)
+    monkeypatch.setattr(solving, "generate", write)
     monkeypatch.setattr(solving, "read", read)
     problems = adderboard.problems(40)
     found = sums(data, model, problems)

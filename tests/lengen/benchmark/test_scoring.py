@@ -16,11 +16,11 @@ from lengen.benchmark import (
     evaluate,
     header,
     levels,
+    measures,
     over_seeds,
     predictions,
     read_predictions,
     read_submission,
-    scoring,
     task_of,
     write_submission,
 )
@@ -59,14 +59,14 @@ def test_strings_keep_their_zeros_and_their_order():
 def test_an_exact_adder_has_everything():
     assert over_seeds([0.25, 1, 0.5]).text() == "0.50 (0.25 to 1.00)" and over_seeds([30, 30, 30]).text(0) == "30"
     asked = problems("addition", 6)
-    found = scoring(score(asked, predictions(right, asked)), 6)
+    found = measures(score(asked, predictions(right, asked)), 6)
     assert found._replace(area=round(found.area, 9)) == (1, 30, 1, (1, 1, 1), 0, 0)
 
 
 def test_an_adder_up_to_nine_digits():
     asked = problems("addition", 6)
     grid = score(asked, predictions(lambda x: [a if len(a) < 11 else "7" for a in right(x)], asked))
-    found = scoring(grid, 6)
+    found = measures(grid, 6)
     assert found.reach == 9 and found.in_range == 1 and found.at == (1, 0, 0)
     assert list(levels(grid)) == [2, 3, 5, 6, 7, 9, 12, 18, 30]
     steps = math.log(9 / 6) + math.log(12 / 9) / 2
@@ -77,12 +77,12 @@ def test_equal_lengths_alone_do_not_reach():
     asked = problems("addition", 6)
     grid = score(asked, {p.id: p.answer for p in asked if p.length == p.count})
     assert grid.scores[9, 9]["free_running"].rate("correct") == 1
-    assert scoring(grid, 6).reach == 0
+    assert measures(grid, 6).reach == 0
 
 
 def test_nothing_in_range_is_no_reach():
     asked = [problem for problem in problems("addition", 6) if max(problem.length, problem.count) > 6]
-    assert scoring(score(asked, {}), 6).reach == 0
+    assert measures(score(asked, {}), 6).reach == 0
 
 
 def test_an_absent_prediction_is_wrong_and_counted():
@@ -99,7 +99,7 @@ def test_edits_are_capped_in_the_headline():
     grid = score(asked, rows)
     counts = grid.total(grid.scores, "free_running")
     assert counts["edit_capped"] == counts["reference_tokens"] and counts["edit_sum"] == 1000 * len(asked)
-    assert scoring(grid, 6).edits == 1
+    assert measures(grid, 6).edits == 1
 
 
 def test_edits_of_sequences_are_of_numbers():
@@ -124,7 +124,7 @@ def test_a_function_that_returns_too_few_texts_is_refused():
 
 def test_a_length_that_was_not_tested_has_no_number():
     asked = [problem for problem in problems("copy", 6) if problem.length < 12]
-    found = scoring(score(asked, {}), 6)
+    found = measures(score(asked, {}), 6)
     assert math.isnan(found.area) and math.isnan(found.at[1]) and found.in_range == 0
 
 
@@ -140,7 +140,7 @@ def submission(folder, **fields):
 def test_a_submission_is_two_files(tmp_path):
     found, grids = read_submission(submission(tmp_path, seeds=(0, 1, 2)))
     assert found.seeds == tuple(grids) == (0, 1, 2)
-    assert {scoring(grid, found.size).reach for grid in grids.values()} == {30}
+    assert {measures(grid, found.size).reach for grid in grids.values()} == {30}
 
 
 @pytest.mark.parametrize(

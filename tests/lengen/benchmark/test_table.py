@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lengen.benchmark import read_submission, scoring
+from lengen.benchmark import measures, read_submission
 from lengen.benchmark.submission import FOLDER, PAGE, page, table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,7 +24,7 @@ def test_a_submission_has_no_more_than_two_files(folder):
 
 def test_the_sanity_row_is_perfect():
     header, grids = read_submission(ROOT / FOLDER / "python-adder")
-    assert scoring(grids[0], header.size).reach == 5 * header.size
+    assert measures(grids[0], header.size).reach == 5 * header.size
 
 
 def test_a_page_without_the_block_stays():

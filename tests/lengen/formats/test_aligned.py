@@ -23,8 +23,7 @@ from lengen.digits import OperandError
 from lengen.formats.base import PAD
 from lengen.settings.spec import validate
 from lengen.solve import encode
-from tests.fixtures.settings import data_spec, fixed_data, problems, vocab_of, writer, written
-from tests.lengen.test_lines import spec
+from tests.fixtures.settings import data_spec, fixed_data, problems, spec, vocab_of, writer, written
 
 CASES = [
     # Task, options, operands, query, response (least significant digit first), answer; others stand in `tests.cases`.

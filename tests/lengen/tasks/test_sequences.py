@@ -6,9 +6,7 @@ from lengen import Coupled, Linear, SettingError, Successor, TaskData, validate
 from lengen.digits import OperandError, generator
 from lengen.settings.spec import replace
 from lengen.solve import encode
-from tests.fixtures.settings import ONE_LENGTH, TASKS, held, part, sized, vocab_of
-from tests.lengen.test_association import TEST
-from tests.lengen.test_metrics import sequences
+from tests.fixtures.settings import ONE_LENGTH, TASKS, TEST, held, part, sequences, sized, vocab_of
 
 # By hand, beside the figures of "Improving Length-Generalization in Transformers via Task Hinting" in `tests.cases`. A
 # mask is printed over the tokens that predict; over the tokens that are predicted it stands one further to the right.
