@@ -11,6 +11,7 @@ from typing import Any
 
 from lengen.paper.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, figure_of
 from lengen.paper.panel import Panel, axis
+from lengen.settings.changes import overlay
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
@@ -204,6 +205,21 @@ VARIED = row(
     make=lambda name: sized("addition", partial(varied, change=VARIATIONS[name])), skip=LATER,
 )  # fmt: skip
 
+# ------------------------------------------------------------------ how much the published dropout matters
+
+RATES = ("0", "0.1", "0.2", "0.3")
+DROPOUT = row(
+    "dropout", "Table 3, Appendix A.5", named="parity-{}",
+    says="a window with sinusoids holds beyond the trained length with the published dropout of 0.3",
+    axes=(axis("dropout", {rate: f"dropout {rate}" for rate in RATES}),),
+    make=lambda rate: {
+        name: overlay(spec, {"model.dropout": float(rate)})
+        for name, spec in sized("parity", partial(scaffolded, configuration="window")).items()
+    },
+    night=HEADLINE, ours={f"parity-{rate}": "the paper varies no dropout" for rate in RATES[:-1]},
+    skip={"cpu": {"minutes": "*"}},
+)  # fmt: skip
+
 # ------------------------------------------------------------------ what the text and the code do differently
 
 CHOICES: dict[str, tuple[str, str, Setting]] = {
@@ -235,7 +251,7 @@ CALIBRATION = row(
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *TABLE1, *FIG1, *FIG7, *TABLE2, *FIG2, *FIG8, *FIG9, *NEGATIVE, *FIG4, *FIG5, *FIG6, *TABLE3, *LISTOPS, *BASES,
-    *VARIED, *CALIBRATION,
+    *VARIED, *DROPOUT, *CALIBRATION,
 )  # fmt: skip
 
 ABC = tuple(item for item in TABLE1 if item.variant in ("successor-abc", "addition-abc"))
@@ -273,5 +289,6 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("listops", "ListOps with window and cyclic positions", CURVES, LISTOPS),
     figure_of("bases", "Addition in bases 4, 8 and 16", CURVES, BASES),
     figure_of("varied", "Addition with other windows and periods", CURVES, VARIED),
+    figure_of("dropout", "Parity with a window and sinusoids, by dropout", CURVES, DROPOUT),
     figure_of("calibration", "Calibration by the text's rules and by ours", CURVES, ABC, CALIBRATION, panels="task"),
 )  # fmt: skip

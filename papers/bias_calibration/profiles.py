@@ -237,18 +237,27 @@ OURS = CalibrationSpec(
 """The authors' probabilities and sums, with thresholds for one layer and few rows (D6)."""
 
 
-def _train(steps: int, batch: int) -> TrainSpec:
-    """Every training of two cores: the same rate, warm-up, interval of validation and reason to stop."""
-    return TrainSpec(
+AS_PUBLISHED: tuple[Kind, ...] = (RunningXor,)
+"""Tasks of which a night has everything but size as published: dropout, place of norm, constant rate, no clipping."""
+
+
+def _train(steps: int, batch: int, as_published: bool = False) -> TrainSpec:
+    """Return every training of two cores: the same rate, warm-up, interval of validation and reason to stop."""
+    train = TrainSpec(
         steps=steps, batch=batch, lr=PEAK, betas=ADAM, eps=1e-9, warmup=0.0, warmup_steps=60, bucket=4,
         evaluations=steps // EVERY, stop_at=1.0, patience=PATIENCE, precision="bf16-products",
     )  # fmt: skip
+    return overlay(train, {"final_lr": 1.0, "clip": 0.0, "precision": "32-true"}) if as_published else train
 
 
-def _small(kind: Kind, base: int, digits: int, width: int, layers: int, train: TrainSpec, test: Changes) -> Spec:
-    """A vanilla model without encoder layers, pre-norm, on numbers whose length is drawn before the digits (D7, D9)."""
+def _small(
+    kind: Kind, base: int, digits: int, width: int, layers: int, train: TrainSpec, test: Changes, as_published: bool
+) -> Spec:
+    """A vanilla model without encoder layers, on numbers whose length is drawn before the digits (D7, D9)."""
     task = _task(kind, digits, base)
-    model = {"layers": layers, "norm_place": "pre", "dropout": 0.0, "architecture": EncoderDecoder()}
+    model: Changes = {"layers": layers, "architecture": EncoderDecoder()}
+    if not as_published:
+        model = {**model, "norm_place": "pre", "dropout": 0.0}
     return overlay(
         VANILLA,
         {"data.task": task, "data.format": _written(task, width), "model": model, "train": train},
@@ -263,9 +272,10 @@ def _two_cores(
 
     Scaffolded models have two layers: with one, nothing but positions could order a window.
     """
-    train, again = _train(small.steps, small.batch), _train(small.again, small.batch)
+    as_published = name == "night" and kind in AS_PUBLISHED
+    train, again = (_train(steps, small.batch, as_published) for steps in (small.steps, small.again))
     test = {"lengths": small.lengths, "examples": examples, "free_running": False}
-    vanilla = _small(kind, base, small.digits, small.width, small.layers, train, test)
+    vanilla = _small(kind, base, small.digits, small.width, small.layers, train, test, as_published)
     slow: dict[Kind, Changes] = {
         PairAddition: {"model.head_dim": 64, "train": _train(3 * small.steps // 2, small.batch)},
         NByOne: {"train": _train(3 * small.steps, small.batch)},
@@ -280,7 +290,7 @@ def _two_cores(
         windowed={
             "data": {"task": task, "format": _written(task, windowed.width)},
             "model.layers": 2,
-            "train": _train(windowed.steps, 64),
+            "train": _train(windowed.steps, 64, as_published),
             "test.lengths": windowed.lengths,
         },
         interpolation=InterpolationSpec(
@@ -323,6 +333,7 @@ def smoke(kind: Kind, base: int) -> Profile:
         layers=1,
         train=TrainSpec(steps=8, batch=8, lr=3e-3, bucket=2, evaluations=2),
         test={"lengths": (1, 2, 3, 4), "examples": 10},
+        as_published=False,
     )
     return Profile(
         name="smoke",
