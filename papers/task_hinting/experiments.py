@@ -208,6 +208,16 @@ TABLE1 = (
         },
     ),
 )  # fmt: skip
+FROM_ONE: Changes = {"model.tempered": Tempered(start=1.0)}
+TABLE1_128 = row(
+    "table1-128", "Table 1, Section 5, in the model and with the updates of Table 2",
+    layers=(*LARGEST, HINTED_AT_LENGTHS), night=HEADLINE, skip={"cpu": MINUTES},
+    axes=(axis("softmax", {**SOFTMAX, "tempered-from-1": ("tempered softmax, b from 1", FROM_ONE)}),),
+    says={
+        "standard": "standard softmax, no hints", "tempered": "tempered softmax reaches further",
+        "tempered-from-1": "tempered softmax reaches further, with a factor that begins at 1 (D9)",
+    }.__getitem__,
+)  # fmt: skip
 TABLE2 = row(
     "table2", "Table 2, Section 5", layers=(*LARGEST, HINTED_AT_LENGTHS), axes=(axis("softmax", SOFTMAX),),
     derived=(SUCCESSOR,), night=HEADLINE, skip={"cpu": MINUTES},
@@ -312,7 +322,7 @@ THM51 = (
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG32, *FIG33, *TABLE2, *FIG35, *FIG36, *FIG38, *FIG311, *FIG412, *FIG413, *FIG414, *FIG415, *FIG416, *TABLE1,
-    *APPENDIX_B, *TABLE3, *THM51,
+    *TABLE1_128, *APPENDIX_B, *TABLE3, *THM51,
 )  # fmt: skip
 
 TRAINED = (FIG36[0],)
@@ -351,6 +361,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig4.16", "Output tokens show identity and successor", CURVES, FIG416, measures=("hits.identity_successor",)
     ),
+    figure_of("table1-128", "Tempered softmax without hints, in the model of Table 2", CURVES, TABLE1_128),
     figure_of("table1", "Tempered softmax without hints", CURVES, TABLE1, csv=f"{OWN}:table_csv"),
     figure_of("table2", "Tempered softmax with successor hints", CURVES, TABLE2, csv=f"{OWN}:table_csv"),
     figure_of("appendix-b", "Position embeddings", CURVES, APPENDIX_B),
