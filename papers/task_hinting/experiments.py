@@ -12,7 +12,7 @@ from lengen.paper.panel import Axis, Panel, Value, axis
 from lengen.paper.profiles import Layer
 from lengen.part import Part
 from lengen.position_ids.consecutive import Consecutive
-from lengen.settings.changes import Changes
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.encodings import Learned, Sinusoidal
 from lengen.settings.model import Tempered
 from lengen.settings.sections import NUMBER_FORMATS
@@ -145,6 +145,31 @@ FIG38 = _repeated(
     }.__getitem__,
 )  # fmt: skip
 FIG311 = _repeated("fig3.11", "Figure 3.11, Sections 3.1 and 7", *KINDS)
+
+
+def of_copies(spec: Spec) -> Changes:
+    """Return the change to the hint in which a number with copies is followed by itself (D3)."""
+    (hint,) = hinted(NextLarger)(spec)["data.hints"]
+    return {"data.hints": (overlay(hint, {"copies": True}),)}
+
+
+def _slower(divisor: int) -> Layer:
+    return lambda spec: {"train.lr": spec.train.lr / divisor}
+
+
+READINGS: dict[str, tuple[Any, ...]] = {
+    "none": ("no hints",), "larger": ("next larger", SUCCESSOR), "copies": ("with copies", of_copies),
+    "copies-equal": ("with copies, 2 × steps", of_copies, twice), "none-third": ("no hints, rate / 3", _slower(3)),
+    "copies-third": ("with copies, rate / 3", of_copies, _slower(3)),
+    "none-tenth": ("no hints, rate / 10", _slower(10)),
+    "copies-tenth": ("with copies, rate / 10", of_copies, _slower(10)),
+}  # fmt: skip
+COPIES = row(
+    "copies", "Section 3.1, on shorter problems, with both readings of the successor", layers=REPEATED,
+    axes=(axis("hints", READINGS),), night=4, skip={"cpu": MINUTES},
+    says=lambda kind: "without hints accuracy falls sharply with length" if kind.startswith("none")
+    else "successor hints keep accuracy high far beyond the trained lengths",
+)  # fmt: skip
 
 # ------------------------------------------------------------------ Section 4: what the residual stream shows
 
@@ -321,7 +346,7 @@ THM51 = (
 )
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *FIG32, *FIG33, *TABLE2, *FIG35, *FIG36, *FIG38, *FIG311, *FIG412, *FIG413, *FIG414, *FIG415, *FIG416, *TABLE1,
+    *FIG32, *FIG33, *TABLE2, *FIG35, *FIG36, *FIG38, *FIG311, *COPIES, *FIG412, *FIG413, *FIG414, *FIG415, *FIG416, *TABLE1,
     *TABLE1_128, *APPENDIX_B, *TABLE3, *THM51,
 )  # fmt: skip
 
@@ -345,6 +370,7 @@ FIGURES: tuple[Figure, ...] = (
         "fig3.9", "Edit distance on repeated numbers", CURVES, FIG38, panels="count", measures=("edits",), across=4,
         caption="r: every number appears r times.",
     ),
+    figure_of("copies", "Two readings of the successor hint, on shorter problems", CURVES, COPIES, ordered=True),
     figure_of("fig3.11", "Exact match by kind of hint", CURVES, FIG311),
     *(
         figure_of(name, title, f"{OWN}:{function}", found, probes=True, caption=FRAME, seeds="one")
