@@ -76,8 +76,8 @@ class Sorting(OfAlphabet, tag="sorting", frozen=True):
 class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
     """The number that follows one of a sequence in order, its successor there: 5 3 1 4 2 ⊥ 4 5.
 
-    The number asked about is that at a random position (Appendix B), among those with a larger one in the sequence; if
-    all are equal it is its own successor. ``operands`` (B, 2, W): the sequence, and the number at place 0.
+    The number asked about is that at a random position (Appendix B), among those with a successor; if no number has one
+    it is its own successor. ``operands`` (B, 2, W): the sequence, and the number at place 0.
 
     Example:
         >>> import lengen
@@ -92,6 +92,9 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
 
     repeats: Share = 0.0
     """Share of the training sequences, of length l, that draw from only l // 2 numbers."""
+    copies: bool = False
+    """A number that stands in the sequence more than once is followed by itself, as in the sorted sequence; else by the
+    next larger one."""
 
     def shape(self, length: int, count: int) -> tuple[int, ...]:
         return length, 1
@@ -102,8 +105,10 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
     def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
         sequences = repeating_sequences(lengths, self.alphabet, self.repeats, generator)
         inside = sequences > 0
-        smaller = inside & (sequences < sequences.amax(dim=1, keepdim=True))
-        possible = torch.where(smaller.any(dim=1, keepdim=True), smaller, inside)
+        followed = inside & (sequences < sequences.amax(dim=1, keepdim=True))
+        if self.copies:
+            followed |= inside & repeated(sequences, sequences)
+        possible = torch.where(followed.any(dim=1, keepdim=True), followed, inside)
         place = possible.float().multinomial(1, generator=generator)
         return asked(sequences, lengths, sequences.gather(1, place)[:, 0])
 
@@ -114,7 +119,9 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
         return asked(torch.tensor([sequence]), torch.tensor([len(sequence)]), torch.tensor([one]))
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
-        return successors(problems.operands[:, 0], problems.operands[:, 1, :1])
+        sequences, numbers = problems.operands[:, 0], problems.operands[:, 1, :1]
+        larger = successors(sequences, numbers)
+        return torch.where(repeated(sequences, numbers), numbers, larger) if self.copies else larger
 
 
 def repeating_sequences(lengths: Tensor, alphabet: int, repeats: float, generator: Generator) -> Tensor:
@@ -131,6 +138,15 @@ def repeating_sequences(lengths: Tensor, alphabet: int, repeats: float, generato
     repeated = pool.gather(1, place.long()) * (numbers > 0)
     chosen = torch.rand(len(lengths), 1, generator=generator) < repeats
     return torch.where(chosen, repeated, numbers)
+
+
+def repeated(sequences: Tensor, numbers: Tensor) -> Tensor:
+    """Return where numbers (B, N) stand more than once in their sequence (B, W).
+
+    >>> repeated(torch.tensor([[5, 3, 5]]), torch.tensor([[3, 5]])).tolist()
+    [[False, True]]
+    """
+    return (sequences[:, None] == numbers[:, :, None]).sum(dim=2) > 1
 
 
 def asked(sequences: Tensor, lengths: Tensor, numbers: Tensor) -> Problems:

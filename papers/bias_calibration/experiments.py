@@ -10,10 +10,11 @@ from functools import partial
 from typing import Any
 
 from lengen.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, axis, figure_of, rows_of
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
-from papers.bias_calibration.profiles import Kind, Profile, profile
+from papers.bias_calibration.profiles import TO_20, Kind, Profile, profile
 from papers.bias_calibration.settings import (
     CODE,
     CONFIGURATIONS,
@@ -201,6 +202,61 @@ VARIED = row(
     make=lambda name: sized("addition", partial(varied, change=VARIATIONS[name])), skip=LATER,
 )  # fmt: skip
 
+# ------------------------------------------------------------------ how much the published dropout matters
+
+AS_PUBLISHED: Changes = {
+    "model": {"norm_place": "post", "dropout": 0.3},
+    "train": {"final_lr": 1.0, "clip": 0.0, "precision": "32-true"},
+}
+"""Everything that is not size as published, in a setting for two cores."""
+RATES = ("0", "0.1", "0.2", "0.3")
+
+
+def _dropping(rate: str) -> dict[str, Spec]:
+    specs = sized("parity", partial(scaffolded, configuration="window"))
+    specs["night"] = overlay(specs["night"], AS_PUBLISHED)
+    return {name: overlay(spec, {"model.dropout": float(rate)}) for name, spec in specs.items()}
+
+
+DROPOUT = row(
+    "dropout", "Table 3, Appendix A.5", named="parity-{}",
+    says="a window with sinusoids holds beyond the trained length with the published dropout of 0.3",
+    axes=(axis("dropout", {rate: f"dropout {rate}" for rate in RATES}),), make=_dropping, night=HEADLINE,
+    skip={"cpu": {"minutes": "*"}},
+)  # fmt: skip
+
+# ------------------------------------------------------------------ published hyper-parameters put back, one at a time
+
+NARROWED: Changes = {"data.format.width": 23, "test.lengths": TO_20, "train": {"steps": 2400, "evaluations": 60}}
+LADDER_RUNGS: dict[str, tuple[str, Changes]] = {
+    "small": ("2 layers, pre-norm, no dropout, schedule, clipping", {
+        "model": {"norm_place": "pre", "dropout": 0.0},
+        "train": {"final_lr": 0.1, "clip": 1.0, "precision": "32-true"},
+    }),
+    "dropout": ("+ dropout 0.3", {"model.dropout": 0.3}),
+    "norm": ("+ norm behind the layers", {"model.norm_place": "post"}),
+    "constant": ("+ constant rate, no clipping", {"train": {"final_lr": 1.0, "clip": 0.0}}),
+    "layers": ("+ 6 layers, rate 5e-4", {"model.layers": 6, "train.lr": 5e-4}),
+    "encoder": ("+ encoder layer", {"model.architecture.encoder_layers": 1}),
+    "rate": ("+ rate 1e-4, 9,600 updates", {"train": {"lr": 1e-4, "steps": 9600, "evaluations": 240}}),
+}  # fmt: skip
+"""Label and changes of each rung; each holds those before it."""
+
+
+def _rung(name: str) -> dict[str, Spec]:
+    names = list(LADDER_RUNGS)
+    changes = [LADDER_RUNGS[below][1] for below in names[: names.index(name) + 1]]
+    specs = sized("successor", partial(scaffolded, configuration="window"))
+    return {**specs, "night": overlay(specs["night"], NARROWED, *changes)}
+
+
+LADDER = row(
+    "ladder", "Table 3, Appendix A.5, tested to 20 digits", named="successor-window-{}",
+    says="window and sinusoids hold to the longest tested length",
+    axes=(axis("rung", {name: label for name, (label, _) in LADDER_RUNGS.items()}),),
+    make=_rung, night=2, skip={"cpu": {"minutes": "*"}},
+)  # fmt: skip
+
 # ------------------------------------------------------------------ what the text and the code do differently
 
 CHOICES: dict[str, tuple[str, str, Setting]] = {
@@ -232,7 +288,7 @@ CALIBRATION = row(
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *TABLE1, *FIG1, *FIG7, *TABLE2, *FIG2, *FIG8, *FIG9, *NEGATIVE, *FIG4, *FIG5, *FIG6, *TABLE3, *LISTOPS, *BASES,
-    *VARIED, *CALIBRATION,
+    *VARIED, *DROPOUT, *LADDER, *CALIBRATION,
 )  # fmt: skip
 
 ABC = tuple(item for item in TABLE1 if item.variant in ("successor-abc", "addition-abc"))
@@ -270,5 +326,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("listops", "ListOps with window and cyclic positions", CURVES, LISTOPS),
     figure_of("bases", "Addition in bases 4, 8 and 16", CURVES, BASES),
     figure_of("varied", "Addition with other windows and periods", CURVES, VARIED),
+    figure_of("dropout", "Parity with a window and sinusoids, by dropout", CURVES, DROPOUT),
+    figure_of("ladder", "Successor with a window, published settings put back", CURVES, LADDER, ordered=True),
     figure_of("calibration", "Calibration by the text's rules and by ours", CURVES, ABC, CALIBRATION, panels="task"),
 )  # fmt: skip

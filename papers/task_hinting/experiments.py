@@ -22,7 +22,7 @@ from lengen.experiment import (
 )
 from lengen.part import Part
 from lengen.position_ids.consecutive import Consecutive
-from lengen.settings.changes import Changes
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import Learned, Sinusoidal, Tempered
 from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec
@@ -153,6 +153,31 @@ FIG38 = _repeated(
 )  # fmt: skip
 FIG311 = _repeated("fig3.11", "Figure 3.11, Sections 3.1 and 7", *KINDS)
 
+
+def of_copies(spec: Spec) -> Changes:
+    """Return the change to the hint in which a number with copies is followed by itself (D3)."""
+    (hint,) = hinted(NextLarger)(spec)["data.hints"]
+    return {"data.hints": (overlay(hint, {"copies": True}),)}
+
+
+def _slower(divisor: int) -> Layer:
+    return lambda spec: {"train.lr": spec.train.lr / divisor}
+
+
+READINGS: dict[str, tuple[Any, ...]] = {
+    "none": ("no hints",), "larger": ("next larger", SUCCESSOR), "copies": ("with copies", of_copies),
+    "copies-equal": ("with copies, 2 × steps", of_copies, twice), "none-third": ("no hints, rate / 3", _slower(3)),
+    "copies-third": ("with copies, rate / 3", of_copies, _slower(3)),
+    "none-tenth": ("no hints, rate / 10", _slower(10)),
+    "copies-tenth": ("with copies, rate / 10", of_copies, _slower(10)),
+}  # fmt: skip
+COPIES = row(
+    "copies", "Section 3.1, on shorter problems, with both readings of the successor", layers=REPEATED,
+    axes=(axis("hints", READINGS),), night=4, skip={"cpu": MINUTES},
+    says=lambda kind: "without hints accuracy falls sharply with length" if kind.startswith("none")
+    else "successor hints keep accuracy high far beyond the trained lengths",
+)  # fmt: skip
+
 # ------------------------------------------------------------------ Section 4: what the residual stream shows
 
 
@@ -214,6 +239,16 @@ TABLE1 = (
             "one-plus-log": "the authors' later code has it (D9)",
         },
     ),
+)  # fmt: skip
+FROM_ONE: Changes = {"model.tempered": Tempered(start=1.0)}
+TABLE1_128 = row(
+    "table1-128", "Table 1, Section 5, in the model and with the updates of Table 2",
+    layers=(*LARGEST, HINTED_AT_LENGTHS), night=HEADLINE, skip={"cpu": MINUTES},
+    axes=(axis("softmax", {**SOFTMAX, "tempered-from-1": ("tempered softmax, b from 1", FROM_ONE)}),),
+    says={
+        "standard": "standard softmax, no hints", "tempered": "tempered softmax reaches further",
+        "tempered-from-1": "tempered softmax reaches further, with a factor that begins at 1 (D9)",
+    }.__getitem__,
 )  # fmt: skip
 TABLE2 = row(
     "table2", "Table 2, Section 5", layers=(*LARGEST, HINTED_AT_LENGTHS), axes=(axis("softmax", SOFTMAX),),
@@ -318,8 +353,8 @@ THM51 = (
 )
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *FIG32, *FIG33, *TABLE2, *FIG35, *FIG36, *FIG38, *FIG311, *FIG412, *FIG413, *FIG414, *FIG415, *FIG416, *TABLE1,
-    *APPENDIX_B, *TABLE3, *THM51,
+    *FIG32, *FIG33, *TABLE2, *FIG35, *FIG36, *FIG38, *FIG311, *COPIES, *FIG412, *FIG413, *FIG414, *FIG415, *FIG416,
+    *TABLE1, *TABLE1_128, *APPENDIX_B, *TABLE3, *THM51,
 )  # fmt: skip
 
 TRAINED = (FIG36[0],)
@@ -342,6 +377,7 @@ FIGURES: tuple[Figure, ...] = (
         "fig3.9", "Edit distance on repeated numbers", CURVES, FIG38, panels="count", measures=("edits",), across=4,
         caption="r: every number appears r times.",
     ),
+    figure_of("copies", "Two readings of the successor hint, on shorter problems", CURVES, COPIES, ordered=True),
     figure_of("fig3.11", "Exact match by kind of hint", CURVES, FIG311),
     *(
         figure_of(name, title, f"{OWN}:{function}", found, probes=True, caption=FRAME, seeds="one")
@@ -358,6 +394,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig4.16", "Output tokens show identity and successor", CURVES, FIG416, measures=("hits.identity_successor",)
     ),
+    figure_of("table1-128", "Tempered softmax without hints, in the model of Table 2", CURVES, TABLE1_128),
     figure_of("table1", "Tempered softmax without hints", CURVES, TABLE1, csv=f"{OWN}:table_csv"),
     figure_of("table2", "Tempered softmax with successor hints", CURVES, TABLE2, csv=f"{OWN}:table_csv"),
     figure_of("appendix-b", "Position embeddings", CURVES, APPENDIX_B),

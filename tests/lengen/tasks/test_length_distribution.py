@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lengen
 from lengen import Task, TaskData
 from lengen.digits import OperandError, generator
 from lengen.tasks.base import Task as Mathematics
@@ -266,3 +267,20 @@ def test_a_stored_set_of_any_size_can_be_drawn(task, monkeypatch):
     assert len(stored.operands) == 41 and sorted(set(stored.lengths[:, 0].tolist()))[-1] == 6
     batch = TaskData(sized(data, TRAIN), 0).batch(3)
     assert len(batch.tokens) == 8
+
+
+def test_with_copies_the_hint_names_what_follows_in_the_sorted_sequence():
+    """Against a literal search of the sorted sequence for the number after the first of its copies."""
+    task = lengen.NextLarger(longest=6, alphabet=4, copies=True)
+    problems = task.of_lengths(torch.randint(1, 7, (500,)), torch.Generator().manual_seed(0))
+    answers = task.answer(problems)[:, 0].tolist()
+    copied = 0
+    for (sequence, (number, *_)), length, answer in zip(
+        problems.operands.tolist(), problems.lengths[:, 0].tolist(), answers, strict=True
+    ):
+        ordered = sorted(sequence[:length])
+        following = ordered[ordered.index(number) + 1 :]
+        assert answer == (following[0] if following else number)
+        assert following or len(set(ordered)) == length == 1
+        copied += answer == number and length > 1
+    assert copied > 100
