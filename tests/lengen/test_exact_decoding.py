@@ -93,7 +93,7 @@ def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
     monkeypatch.setattr("lengen.solve.load", lambda spec, weights: words)
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert (found["prompt"], found["answer"]) == ("12 3 3 ⊥", "3 3 12")
-    monkeypatch.setattr("lengen.solve.write", lambda *_, choose: other.vocab.encode("3 3 12")[None])
+    monkeypatch.setattr("lengen.solve.generate", lambda *_, choose: other.vocab.encode("3 3 12")[None])
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert found["read"] == found["output"] == "3 3 12" and found["correct"]
 

@@ -51,7 +51,7 @@ def test_a_right_answer_is_read_back_as_a_number(tmp_path, monkeypatch):
         save_model(build_model(sized, 0), str(tmp_path / "w"))
         vocab, response = ArithmeticData(sized, 0).vocab, case.join(case.written)
         told = torch.tensor([[vocab.id(token) for token in case.written]])
-        monkeypatch.setattr("lengen.solve.write", lambda *_, told=told, choose: told)
+        monkeypatch.setattr("lengen.solve.generate", lambda *_, told=told, choose: told)
         found = solve(sized, tmp_path / "w", list(case.operands))
         plain = case.answer if case.words else case.answer.replace(" ", "")
         assert found["output"] == response and found["read"] == found["answer"] == plain and found["correct"], case.name

@@ -159,12 +159,12 @@ def test_both_ways_are_the_products_of_rounded_operands(rows, width, sizes, bias
     native, emulated = (gradients(x, layers, rounding, upstream) for rounding in ("native", "emulated"))
     for one, other in zip(native, emulated, strict=True):  # sums in another order, then one rounding
         assert one.dtype == torch.float32
-        torch.testing.assert_close(one, other, rtol=2 * ULP, atol=1e-4 * max(1.0, float(other.abs().max())))
+        torch.testing.assert_close(one, other, rtol=2 * ULP, atol=1e-4 * max(1.0, float(other.detach().abs().max())))
     for out, layer in zip(native, layers, strict=False):
         exact = rounded(x).double() @ rounded(layer.weight).double().T
         exact = exact if layer.bias is None else exact + layer.bias.double()
         torch.testing.assert_close(
-            out.double(), exact.detach(), rtol=ULP, atol=ULP * max(1.0, float(exact.abs().max()))
+            out.double(), exact.detach(), rtol=ULP, atol=ULP * max(1.0, float(exact.detach().abs().max()))
         )
 
 
