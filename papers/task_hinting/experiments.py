@@ -156,7 +156,8 @@ FIG311 = _repeated("fig3.11", "Figure 3.11, Sections 3.1 and 7", *KINDS)
 
 def of_copies(spec: Spec) -> Changes:
     """Return the change to the hint in which a number with copies is followed by itself (D3)."""
-    (hint,) = hinted(NextLarger)(spec)["data.hints"]
+    hint = _like(spec.data.task, NextLarger)
+    assert isinstance(hint, NextLarger)
     return {"data.hints": (overlay(hint, {"copies": True}),)}
 
 

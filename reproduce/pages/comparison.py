@@ -12,8 +12,8 @@ from lengen.metrics.measures import short
 from lengen.results.records import to_table
 from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.recorded import WORDS
-from reproduce.comparison.values import MET, Line, hard, number, probability, score
+from reproduce.comparison.recorded import MET, WORDS
+from reproduce.comparison.values import Line, hard, number, probability, score
 from reproduce.pages import terminal, text
 from reproduce.pages.looks import LOOKS
 from reproduce.pages.markdown import folded, table

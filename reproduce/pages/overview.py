@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.published import SHORTER, load
-from reproduce.comparison.recorded import HOLDS, WORDS
-from reproduce.comparison.values import MET
+from reproduce.comparison.recorded import HOLDS, MET, WORDS
 from reproduce.pages import text
 from reproduce.pages.looks import LOOKS
 from reproduce.runs.catalogue import CATALOGUE

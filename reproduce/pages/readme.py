@@ -20,8 +20,8 @@ from pathlib import Path
 from reproduce.comparison.answers import FEWEST_OF_A_LEVEL
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.published import PROFILES, SHORTER
-from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
-from reproduce.comparison.values import MET, hard
+from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE, WORDS
+from reproduce.comparison.values import hard
 from reproduce.pages import gallery, looks, overview, report, text
 from reproduce.pages.comparison import RULES, score_of, statements_table
 from reproduce.pages.facts import Facts

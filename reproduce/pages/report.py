@@ -7,8 +7,7 @@ import json
 from collections.abc import Callable
 
 from lengen.results.records import Run
-from reproduce.comparison.recorded import FAILS
-from reproduce.comparison.values import MET
+from reproduce.comparison.recorded import FAILS, MET
 from reproduce.pages import text
 from reproduce.pages.comparison import score_of, values_table
 from reproduce.pages.facts import Facts
