@@ -107,23 +107,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return int(end.code or 0)
     if options.command is None:
-        if options.version:
-            from lengen import __version__
-            from reproduce.store.provenance import commit
-
-            print(f"lengen {__version__} ({commit()[0]})")
-        else:
-            top.print_help()
-        return 0
+        return _answer_without_command(top, options)
     options.arguments = arguments
     if options.command not in BRIEF:
         gc.enable()
     try:
-        row = next(row for row in COMMANDS if row.name == options.command)
-        codes = [_answer(row, chosen) for chosen in _one_by_one(options)]
-        if sys.stdout is not None:  # closed by the shell
-            sys.stdout.flush()
-        return 1 if 1 in codes else max(codes)
+        return _answer_all(options)
     except (Interrupted, KeyboardInterrupt) as stop:
         number = stop.number if isinstance(stop, Interrupted) else signal.SIGINT
         print(f"interrupted{_goes_on(options)}", file=sys.stderr)
@@ -142,6 +131,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not is_sentence(error) and not isinstance(error, FatalError):
             raise
         return _refuse(str(error))
+
+
+def _answer_without_command(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Print the version if it is asked for, else the help of the whole program."""
+    if options.version:
+        from lengen import __version__
+        from reproduce.store.provenance import commit
+
+        print(f"lengen {__version__} ({commit()[0]})")
+    else:
+        top.print_help()
+    return 0
+
+
+def _answer_all(options: argparse.Namespace) -> int:
+    """Answer the command for each of its selectors; the exit code is 1 if one of theirs is."""
+    row = next(row for row in COMMANDS if row.name == options.command)
+    codes = [_answer(row, chosen) for chosen in _one_by_one(options)]
+    if sys.stdout is not None:  # closed by the shell
+        sys.stdout.flush()
+    return 1 if 1 in codes else max(codes)
 
 
 def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:

@@ -38,24 +38,17 @@ def run_command(options: argparse.Namespace) -> int:
     engines.check(options)
     selected = CATALOGUE.select(options.selector)
     if options.profile is None:
-        options.profile = usual_profile(selected)
-        if options.profile != USUAL:
-            print(
-                f"there is no {USUAL} size of these: taking --profile {options.profile}, the only one beside smoke",
-                file=sys.stderr,
-            )
-    part = "/" in options.selector.strip("/")
+        options.profile = _profile(selected)
     chosen, left_out = suite(selected, options.selector, options.profile)
     plan = _plan(chosen, options)
-    for said in _worth_saying(plan, chosen, options):
-        print(said, file=sys.stderr)
+    for note in _worth_saying(plan, chosen, options):
+        print(note, file=sys.stderr)
     if options.loggers:
         from lengen.callbacks.loggers import require
 
         require(options.loggers)  # here, before anything is trained
     if options.missing:
-        held = planning.finished(plan.jobs, stores()[0])
-        plan = replace(plan, jobs=tuple(job for job in plan.jobs if job not in held))
+        plan = _missing(plan)
         if not plan.jobs:
             terminal.tell("results/reference holds every run: nothing is missing")
             return 0
@@ -71,35 +64,72 @@ def run_command(options: argparse.Namespace) -> int:
     loggers = tuple(dict.fromkeys(options.loggers))
     order = Order(local.root, provenance(options.arguments), options.fresh, loggers, _claims(plan))
     if options.executor == "slurm":
-        if todo:
-            print(one_line(engines.slurm(options, order).submit(todo)), file=sys.stderr)
-        else:
-            print("every run is finished: nothing to submit")
+        _submit(todo, order, options)
         return 0
-    if plan.absent:
-        print(
-            f"{len(plan.absent)} of {len(chosen)} experiments have no {options.profile} size: see list", file=sys.stderr
-        )
-    if left_out:
-        print(
-            f"{len(left_out)} experiments are extra at the {options.profile} profile and run when named: see list",
-            file=sys.stderr,
-        )
+    _tell_left_out(plan, chosen, left_out, options.profile)
     made = _made(todo)
-    gpu, on_ray = options.profile == "paper", options.executor == "ray"
-    if todo and gpu and (options.without_gpu if on_ray else not _has_gpu()):
-        if not options.without_gpu:
-            raise PlanError(
-                f"there is no GPU here, which --profile paper is made for; {_on_cores(made)}: add --without-gpu to "
-                "start all the same, or choose --profile cpu"
-            )
-        gpu = False
+    gpu = _on_gpu(made, options)
     costs = {job: cost_on(job.spec, gpu=gpu, made=share or 1.0) for job, share in made.items()}
     with (
         engines.engine(options, bool(todo)) as engine,
         Display(costs, min(engine.workers, len(todo)), len(done)) as display,
     ):
         report = planning.run(plan.jobs, done, order, engine, display)
+    _tell_outcome(report, local, chosen, options)
+    return int(bool(report.failures))
+
+
+def _profile(selected: Sequence[Experiment]) -> str:
+    """Return the profile of a command that names none; a note where it is not the usual one."""
+    profile = usual_profile(selected)
+    if profile != USUAL:
+        print(
+            f"there is no {USUAL} size of these: taking --profile {profile}, the only one beside smoke", file=sys.stderr
+        )
+    return profile
+
+
+def _missing(plan: Plan) -> Plan:
+    """Return the plan without the jobs that have a committed run."""
+    committed = planning.finished(plan.jobs, stores()[0])
+    return replace(plan, jobs=tuple(job for job in plan.jobs if job not in committed))
+
+
+def _submit(jobs: Sequence[Job], order: Order, options: argparse.Namespace) -> None:
+    """Hand the jobs to Slurm, if there are any."""
+    if jobs:
+        print(one_line(engines.slurm(options, order).submit(jobs)), file=sys.stderr)
+    else:
+        print("every run is finished: nothing to submit")
+
+
+def _tell_left_out(plan: Plan, chosen: Sequence[Experiment], left_out: Sequence[Experiment], profile: str) -> None:
+    """Print how many experiments have no such size, and how many are extra at it."""
+    if plan.absent:
+        print(f"{len(plan.absent)} of {len(chosen)} experiments have no {profile} size: see list", file=sys.stderr)
+    if left_out:
+        print(
+            f"{len(left_out)} experiments are extra at the {profile} profile and run when named: see list",
+            file=sys.stderr,
+        )
+
+
+def _on_gpu(made: Mapping[Job, float | None], options: argparse.Namespace) -> bool:
+    """Return True if the jobs take the time of a GPU; raises `PlanError` where they need one and there is none."""
+    gpu, on_ray = options.profile == "paper", options.executor == "ray"
+    if not (made and gpu and (options.without_gpu if on_ray else not _has_gpu())):
+        return gpu
+    if not options.without_gpu:
+        raise PlanError(
+            f"there is no GPU here, which --profile paper is made for; {_on_cores(made)}: add --without-gpu to "
+            "start all the same, or choose --profile cpu"
+        )
+    return False
+
+
+def _tell_outcome(report: Report, local: LocalStore, chosen: Sequence[Experiment], options: argparse.Namespace) -> None:
+    """Show what came out: the runs of a part, or all that follows from those of whole papers; then what failed."""
+    part = "/" in options.selector.strip("/")
     if part or options.overrides or options.share or options.missing:
         _summary(report, local)
     else:
@@ -112,7 +142,6 @@ def run_command(options: argparse.Namespace) -> int:
     if report.failures:
         names, runs = ", ".join(report.failures), len(report.failures) + len(report.runs)
         print(f"{len(report.failures)} of {runs} runs failed: {names}", file=sys.stderr)
-    return int(bool(report.failures))
 
 
 def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
