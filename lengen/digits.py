@@ -75,7 +75,7 @@ def shifted_sums(rows: Tensor, width: int) -> Tensor:
 
 
 def significant(numbers: Tensor) -> Tensor:
-    """Return digits needed to write each number without leading zeros: (..., W) to (...); zero needs one.
+    """Return the number of digits needed to write each number without leading zeros: (..., W) to (...); zero needs one.
 
     >>> significant(torch.tensor([[0, 0, 0], [0, 2, 0]])).tolist()
     [1, 2]
@@ -129,7 +129,7 @@ class Problems(NamedTuple):
         return Problems(self.operands[index], self.lengths[index], None if self.kinds is None else self.kinds[index])
 
     def packed(self) -> Problems:
-        """Return the same in bytes, lengths in two: 10 million problems of ten ten-digit operands take 1.2 GB."""
+        """Return the problems as bytes, lengths in two: 10 million problems of ten ten-digit operands take 1.2 GB."""
         kinds = None if self.kinds is None else self.kinds.to(torch.uint8)
         return Problems(self.operands.to(torch.uint8), self.lengths.to(torch.int16), kinds)
 

@@ -57,7 +57,7 @@ def at_profiles(bases: Mapping[str, Kind], *layers: Layer) -> dict[str, Kind]:
 
 
 def of_width(width: int, heads: int, hidden: int) -> Changes:
-    """Return fields of a model whose heads share its width, with ``hidden`` times as many feed-forward units."""
+    """Return the fields of a model whose heads share its width, with ``hidden`` times as many feed-forward units."""
     return {"width": width, "heads": heads, "head_dim": width // heads, "ff_width": hidden * width}
 
 

@@ -124,7 +124,7 @@ def load_files(package: str, folder: Sequence[str]) -> None:
 
 
 def _is_complete(part: type[Part]) -> bool:
-    """Return a part, not a base of several: msgspec tags a class without a tag of its own with its name."""
+    """Return True for a part, not a base of several: msgspec tags a class without a tag of its own with its name."""
     return part.__struct_config__.tag != part.__name__ and not part.__name__.startswith("_")
 
 

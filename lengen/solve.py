@@ -29,7 +29,7 @@ AT_ONCE = 500
 
 
 def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
-    """Return tokens, position ids (one row per level, test-time offset) and loss mask of one problem.
+    """Return the tokens, position ids (one row per level, test-time offset) and loss mask of one problem.
 
     ``task`` names an auxiliary task; without it the main one is asked. Beside an encoder these three stand under
     "source" and under "target". Raises `OperandError` for operands that the task cannot take or that exceed the maximum
@@ -94,7 +94,7 @@ def answer(
     task: str = "",
     report: Callable[[int, int], None] = lambda done, most: None,
 ) -> dict[str, object]:
-    """Return greedy free-running response of a trained or constructed model to one problem.
+    """Return the greedy free-running response of a trained or constructed model to one problem.
 
     The model does not see the answer.
 
@@ -164,7 +164,7 @@ def unlike_training(task: Task, problems: Problems) -> str:
 
 
 def read(writer: Writer, task: Task, responses: Tensor) -> list[str]:
-    """Return final answers of responses (B, R) as text: numbers plain, in sub-tasks and auxiliary tasks as written."""
+    """Return the final answers of responses (B, R) as text: plain numbers, those of other tasks as written."""
     format = writer.format
     backwards = format.reversed_answer and not format.last_token_only and not task.UNITS_FIRST
     found = []
@@ -221,7 +221,7 @@ def answers(
 
 
 def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
-    """`probe` of a stored or constructed model; raises `SettingError` if there is nothing to project on."""
+    """Return `probe` of a stored or constructed model; raises `SettingError` if there is nothing to project on."""
     if not isinstance(spec.model.architecture, architectures.Decoder) or spec.model.tied:
         raise SettingError(
             f"model.tied={str(spec.model.tied).lower()}: probes need model.architecture=decoder with an output head of "

@@ -173,7 +173,7 @@ def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
 
 
 def _goes_on(options: argparse.Namespace) -> str:
-    """Return effect of the same command on the files of an interrupted one."""
+    """Return the effect of the same command on the files of an interrupted one."""
     if options.command != "run":
         return ""
     if options.fresh:

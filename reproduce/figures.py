@@ -77,11 +77,11 @@ class Sheet(NamedTuple):
         return self.missing, -PROFILES.index(self.profile)
 
     def file(self, kind: str) -> Path:
-        """Its file of one kind."""
+        """Return its file of one kind."""
         return self.stem.with_name(f"{self.stem.name}.{kind}")
 
     def files(self) -> list[Path]:
-        """All files that it has."""
+        """Return all files that it has."""
         return [self.file(kind) for kind in (*self.kinds, *(["csv"] if self.figure.table else []))]
 
 
@@ -91,7 +91,7 @@ def draw(
     names: Collection[str] | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
-    """Draw a paper's figures (all, or those named) for each profile of the store that has runs; paths, sorted."""
+    """Draw a paper's figures (all, or those named) for each profile with runs in the store; returns sorted paths."""
     return sorted(itertools.chain(*write(sheets(paper, source, names), source.root, tell=tell)))
 
 
@@ -122,9 +122,10 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
 
 
 def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
-    """Delete a paper's pictures that no run of the store is behind any more: all but the ``drawn`` ones and those of
-    its runs now; their paths. Files that are called as none of its figures stay, and so does what is being written,
-    under a hidden name.
+    """Delete a paper's pictures that no run of the store is behind any more; returns their paths.
+
+    All but the ``drawn`` ones and those of its runs now. Files that are called as none of its figures stay, and so does
+    what is being written, under a hidden name.
 
     Another process may draw meanwhile: of what it has drawn before this looks, the runs are here when this looks.
     """
@@ -150,7 +151,7 @@ def write(
     tell: Callable[[int, int], None] | None = None,
     left: list[Path] | None = None,
 ) -> list[list[Path]]:
-    """Draw what is not drawn yet, on all cores, and write it; the files of each sheet, changed or not.
+    """Draw what is not drawn yet, on all cores, and write it; returns the files of each sheet, changed or not.
 
     Other versions of the libraries that draw give other bytes of the same picture.
 
@@ -192,7 +193,7 @@ def _drawn(sheet: Sheet) -> dict[str, bytes]:
 
 
 def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS) -> dict[str, bytes]:
-    """One figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
+    """Return one figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
     A figure with a table has it under ``csv``. The title is short; the caption is in the SVG, for pages and for those
     who cannot see it.
@@ -210,8 +211,10 @@ def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[st
 
 
 def published_name(name: str) -> str:
-    """Return a figure's name in the paper: fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10
-    and 11, fig16_21 Figures 16 to 21; else nothing.
+    """Return a figure's name in the paper.
+
+    fig1 is Figure 1, table4.3 Table 4.3, figB.1 Figure B.1, fig10_11 Figures 10 and 11, fig16_21 Figures 16 to 21; else
+    nothing.
     """
     match = re.fullmatch(rf"(fig|table)({NUMBER})(?:_({NUMBER}))?", name)
     if match is None:
@@ -224,8 +227,9 @@ def published_name(name: str) -> str:
 
 
 def _own(figure: Figure) -> Sequence[str]:
-    """The experiments without which there is nothing to draw: those named after a figure, beside which it shows others;
-    all that it reads where none is.
+    """Return the experiments without which there is nothing to draw.
+
+    Those are the ones named after a figure, beside which it shows others; all that it reads where none is.
     """
     return [name for name in figure.reads if name.split("/")[1] == figure.name] or figure.reads
 
@@ -251,7 +255,7 @@ def published(paper: str, profile: str) -> "Mapping[str, Sequence[Value]]":
 
 
 def _drawn_value(published: Published, experiment: Experiment) -> "Value":
-    """One measurement with the cells of the published setting that it is about, a share between 0 and 1."""
+    """Return one measurement with the cells of the published setting that it is about, a share between 0 and 1."""
     from lengen.plotting.frames import Value
 
     span = experiment.specs["paper"].data.trained
@@ -273,8 +277,10 @@ def _drawn_value(published: Published, experiment: Experiment) -> "Value":
 
 
 def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]]) -> str | None:
-    """Return a digest of all that a picture is made of: the program, the versions of what draws, every file of every
-    run; None if something of it is not known to be in a file, so that it is drawn anew.
+    """Return a digest of all that a picture is made of.
+
+    That is the program, the versions of what draws, every file of every run; None if something of it is not known to be
+    in a file, so that it is drawn anew.
     """
     known = all(place.partition(".")[0] in PROGRAM for place in (figure.how, figure.csv) if place)
     # a finished run holds the sha256 of its files or rows, which were compared when it was read
@@ -290,7 +296,10 @@ def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]]) -> str | None:
 
 @functools.cache
 def _program() -> str:
-    """A digest of the program and of what it draws with; read once by a process, which does not change while it runs"""
+    """Return a digest of the program and of what it draws with.
+
+    It is read once by a process, which does not change while it runs.
+    """
     said = [platform.python_version(), platform.machine(), *(f"{name} {version(name)}" for name in LIBRARIES)]
     return json.dumps([code_digest(), *said])
 
@@ -315,7 +324,7 @@ class Drawn:
         return made_of is not None and path.is_file() and note == [made_of, _digest(path.read_bytes())]
 
     def note(self, path: Path, made_of: str | None, content: bytes) -> None:
-        """A file was drawn from this."""
+        """Note that a file was drawn from this."""
         if made_of is not None:
             self._notes[self._name(path)] = [made_of, _digest(content)]
 
@@ -343,7 +352,9 @@ class EndedError(ValueError):
 
 
 def each(work: Callable[[T], R], items: Sequence[T], workers: int | None = None) -> Iterator[tuple[int, R]]:
-    """``(place, work(item))`` of every item in the order in which they get ready; ``workers``: as many as cores.
+    """Yield ``(place, work(item))`` of every item in the order in which they get ready.
+
+    ``workers``: as many as cores.
 
     One process does it all where there is one worker or one item, and where forking is not safe: outside of Linux,
     beside other threads, and after torch was loaded.

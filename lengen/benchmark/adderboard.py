@@ -89,7 +89,7 @@ class Sums(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Right ones among all problems, as the check counts them."""
+        """Share of right answers among all problems, as the check counts them."""
         return (self.edges + self.pairs) / (len(EDGES) + self.drawn)
 
 
@@ -218,8 +218,10 @@ def _judged(
 
 
 def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) -> Judged:
-    """Judge a file in the form of the list: ``build_model()`` returns a model and its metadata, ``add(model, a, b)`` a
-    sum. Raises `PredictionError` for a file that has neither.
+    """Judge a file in the form of the list.
+
+    ``build_model()`` returns a model and its metadata, ``add(model, a, b)`` a sum. Raises `PredictionError` for a file
+    that has neither.
     """
     try:
         module = user_file.loaded(path)

@@ -45,7 +45,7 @@ def _table(lines: Lines) -> Any:
 
 
 def _lm_eval(lines: Lines, folder: Path, name: str) -> list[Path]:
-    """A file of problems and a task of the evaluation harness for every length."""
+    """Return a file of problems and a task of the evaluation harness for every length."""
     by: dict[int, list[Mapping[str, Any]]] = {}
     for line in lines:
         by.setdefault(max(line["length"], line["count"]), []).append(line)
@@ -61,7 +61,7 @@ def _lm_eval(lines: Lines, folder: Path, name: str) -> list[Path]:
 
 
 def _ignored(answers: Sequence[str]) -> list[str]:
-    """Patterns of what means nothing in answers: blanks but between numbers, and leading zeros but of strings."""
+    """Return patterns of what means nothing in answers: blanks but between numbers, leading zeros but of strings."""
     blanks = "^\\s+|[\\s$]+$" if any(" " in answer for answer in answers) else "[\\s$]"
     strings = any(len(answer) > 1 and answer.startswith("0") for answer in answers)
     return [blanks] if strings else [blanks, "^0+(?=[0-9])"]

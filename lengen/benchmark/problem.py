@@ -30,11 +30,11 @@ class Problem(NamedTuple):
 
     @property
     def cell(self) -> tuple[int, int]:
-        """Test cell that counts it."""
+        """Return the test cell that counts it."""
         return self.length, self.count
 
     def line(self) -> str:
-        """Return its line of JSON."""
+        """Return the line of JSON of this problem."""
         return json.dumps(self._asdict(), separators=(",", ":"), ensure_ascii=False)
 
 
@@ -146,12 +146,12 @@ def made(task: Task) -> str:
 
 
 def checksum(text: str) -> str:
-    """Return SHA-256 of a text."""
+    """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def checksums() -> dict[str, str]:
-    """Return SHA-256 of the problems of each task."""
+    """Return the SHA-256 of the problems of each task."""
     found: dict[str, str] = json.loads(CHECKSUMS.read_text(encoding="utf-8"))
     return found
 

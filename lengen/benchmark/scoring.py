@@ -115,7 +115,7 @@ def check_problems(problems: Sequence[object]) -> None:
 def score(
     problems: Iterable[Problem], predictions: Iterable[Row] | Mapping[str, str], *, units_first: bool = False
 ) -> Grid:
-    """Return counts of one seed's predictions in every cell of the problems.
+    """Return the counts of one seed's predictions in every cell of the problems.
 
     A problem without a prediction is wrong and counted as ``absent``. Edits are of characters, in sequences of numbers;
     those of a problem are also summed up to at most the size of its answer, as ``edit_capped``. Raises

@@ -79,7 +79,7 @@ class Task:
         return tuple(number(random, digits) for digits in (length, *others))
 
     def possible(self, length: int, count: int) -> int:
-        """Return number of possible problems of a cell, up to zeros in front."""
+        """Return the number of possible problems of a cell, up to zeros in front."""
         places = length * count if self.second == "operands" else length + (count if self.second else self.fixed)
         return int(self.symbols**places)
 
@@ -88,7 +88,7 @@ class Task:
         return (self.operator or " ").join(operands) + "="
 
     def read_prompt(self, text: str) -> tuple[str, ...]:
-        """Operands of a prompt such as ``12+34=``; raises `TaskError`."""
+        """Return the operands of a prompt such as ``12+34=``; raises `TaskError`."""
         operands, answer = parted(text, self.operator, table=False)
         return self.checked([] if answer else operands, text)
 

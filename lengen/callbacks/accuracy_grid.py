@@ -126,7 +126,7 @@ def model_of(module: LightningModule) -> Transformer:
 
 
 def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:
-    """Return counts of one test cell, by mode.
+    """Return the counts of one test cell, by mode.
 
     Exact match is the same in both modes (see `lengen.decoding.decoding`). The final answer is not: teacher-forced, the
     true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
@@ -139,7 +139,7 @@ def score_cell(model: Transformer, writer: Writer, problems: Problems, free_runn
 
 
 def score_sampled(model: Transformer, writer: Writer, problems: Problems, stream: torch.Generator) -> Counts:
-    """Return counts of one test cell whose responses are sampled at temperature 1.
+    """Return the counts of one test cell whose responses are sampled at temperature 1.
 
     Table 4.3 of "Length Generalization on Multi-Digit Integer Addition with Transformers" was measured so. The expected
     share of exact matches is the mean of exp(-loss of the whole response).
@@ -272,7 +272,7 @@ def cell_name(cell: Sequence[int]) -> str:
 
 
 def identity(model: Transformer, data: TaskData, how: tuple[int, ...]) -> str:
-    """Return Sha256 of what scores depend on.
+    """Return the sha256 of what scores depend on.
 
     These are the weights, the specification and seed of the data, and how they are taken.
     """

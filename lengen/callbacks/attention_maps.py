@@ -31,7 +31,7 @@ KEPT = 3
 
 
 def keys_holding(weights: Tensor, mass: float = MASS) -> Tensor:
-    """Return smallest number of keys that hold ``mass`` of each softmax row: (..., K) to (...).
+    """Return the smallest number of keys that hold ``mass`` of each softmax row: (..., K) to (...).
 
     >>> keys_holding(torch.tensor([[0.95, 0.05, 0.0], [0.5, 0.3, 0.2]])).tolist()
     [1, 3]
@@ -103,7 +103,7 @@ def laid_out_alike(batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def measure_attention(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor, int]:
-    """Return mean weights (layers, heads, T - 1, T - 1), summed key counts (layers, heads), and the steps summed over.
+    """Return mean weights (layers, heads, T - 1, T - 1), summed key counts (layers, heads), and the steps in the sums.
 
     A step is a position whose next token is a training target, in each example those of its own response. The mean is
     over the examples that are `laid_out_alike`: tokens of others have other places, and would blur it.

@@ -50,7 +50,7 @@ def chance(batches: Sequence[Batch]) -> float:
 
 
 def loss(model: Transformer, batches: Sequence[Batch]) -> float:
-    """Return loss of a model, in nats per response token."""
+    """Return the loss of a model, in nats per response token."""
     found = [response_losses(model, batch) for batch in batches]
     return sum(float(one.loss.double().sum()) for one in found) / sum(int(one.sizes.sum()) for one in found)
 

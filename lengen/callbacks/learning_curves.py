@@ -38,7 +38,7 @@ class Losses(NamedTuple):
 
 @torch.no_grad()
 def response_losses(model: Transformer, batch: Batch) -> Losses:
-    """Return cross-entropy of every response token given the true ones before it.
+    """Return the cross-entropy of every response token given the true ones before it.
 
     The model is one whose tokens see no later ones (`lengen.settings.model.ModelSpec.causal`).
     """
@@ -52,7 +52,7 @@ def response_losses(model: Transformer, batch: Batch) -> Losses:
 
 
 def digit_losses(losses: Losses, reverse: bool) -> list[float]:
-    """Return mean loss of each place of the answer, units first; ``reverse``: written least significant digit first.
+    """Return the mean loss of each place of the answer, units first; ``reverse``: it is written so.
 
     >>> short, long = torch.tensor([3.0, 2.0, 1.0, 0.0]), torch.tensor([4.0, 3.0, 2.0, 1.0])
     >>> digit_losses(Losses(torch.stack([short, long]), torch.tensor([3, 4]), torch.ones(2)), reverse=False)
@@ -67,7 +67,7 @@ def digit_losses(losses: Losses, reverse: bool) -> list[float]:
 
 
 def _answers_in_digits(data: TaskData) -> bool:
-    """Return a response is the digits of one number and an end: no intermediate results, marks, carries or padding."""
+    """Return True if a response is one number and an end: no intermediate results, marks, carries or padding."""
     format, task = data.format, data.task
     alone = format.ends and not format.separators and not format.index_hints
     return alone and task.ROWS.numbers and not task.trailing and not isinstance(task, Carries)

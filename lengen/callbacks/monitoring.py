@@ -107,7 +107,7 @@ class TrainingLoss(Callback):
 
 
 def device_name(device: torch.device) -> str:
-    """Return kind and model of what computes: ``cpu, AMD EPYC 7B13``."""
+    """Return the kind and model of what computes: ``cpu, AMD EPYC 7B13``."""
     model = torch.cuda.get_device_name(device) if device.type == "cuda" else machine().model
     return f"{device.type}, {model}"
 

@@ -25,7 +25,7 @@ def problems(first: int, second: int, examples: int, base: int = 10) -> Problems
 
 @torch.no_grad()
 def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], examples: int = 100) -> Grid:
-    """Return counts of all metrics over a grid of first by second operand length, of a model that adds two numbers.
+    """Return the counts of all metrics over a grid of first by second operand length, of a model that adds two numbers.
 
     Raises `SettingError` for another task, `OperandError` for lengths that the format or the position ids cannot take.
     """

@@ -1,5 +1,6 @@
-"""Problems as lines of text, such as ``12+34=46``, ``12,34,46`` and ``12 34``: the one reader of such lines, of what
-people type, and of answers.
+"""Problems as lines of text, such as ``12+34=46``, ``12,34,46`` and ``12 34``.
+
+The one reader of such lines, of what people type, and of answers.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ def parted(text: str, operator: str = "", table: bool = True) -> tuple[list[str]
 
 
 def cleaned(text: str, *, number: bool, apart: bool = False, units_first: bool = False) -> str:
-    """Return an answer as it is compared: a number without leading zeros, most significant digit first; words one blank
-    apart.
+    """Return an answer as it is compared.
+
+    That is a number without leading zeros, most significant digit first, or words one blank apart.
 
     Args:
         text: The answer.
@@ -175,8 +177,9 @@ def typed_operands(words: Sequence[str], task: Task) -> list[str]:
 
 
 def typed_lines(stream: Iterable[str], task: Task | None) -> Iterator[list[str]]:
-    """Yield the operands of every line that holds some; a sentence names the line that is wrong. Without a task its
-    words.
+    """Yield the operands of every line that holds some; a sentence names the line that is wrong.
+
+    Without a task its words.
     """
     for number, line in filled((text.removeprefix(BYTE_ORDER_MARK) for text in stream), header=False):
         if not line.startswith("#"):

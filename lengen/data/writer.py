@@ -132,7 +132,7 @@ class Writer:
         return torch.full(rows.shape[:2], EVERY)
 
     def _first_hints(self, problems: Problems, generator: torch.Generator | None) -> Tensor | None:
-        """Return (B,) which of the index hints marks the first place.
+        """Return (B,) the number of the index hint that marks the first place.
 
         It is the first one in testing, any that leaves room in training; None without hints. Raises `OperandError` if
         there are fewer marks than places.
@@ -243,7 +243,7 @@ class Writer:
         return read.gather(2, slot.expand(len(read), -1)[:, :, None])[:, :, 0]
 
     def _shapes(self, problems: Problems) -> Tensor:
-        """Return (B, S) what decides the layout of each problem."""
+        """Return (B, S) numbers that decide the layout of each problem."""
         if not self.format.exact:
             return self.task.shapes(problems)
         kinds = torch.zeros_like(problems.lengths[:, 0]) if problems.kinds is None else problems.kinds

@@ -143,7 +143,7 @@ PARAMETERS_ON_A_GPU = 5_000_000
 
 
 def at_once(writer: Writer, problems: Problems, model: Transformer) -> int:
-    """Return number of problems in one evaluation batch of a model, by its device and size."""
+    """Return the number of problems in one evaluation batch of a model, by its device and size."""
     tokens = TOKENS_AT_ONCE
     if model.device.type != "cpu":
         size = sum(each.numel() for each in model.parameters())
@@ -201,12 +201,12 @@ def read(model: Transformer, writer: Writer, problems: Problems) -> Reading:
 
 
 def most_likely(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
-    """Return greedy decoding."""
+    """Return the way of greedy decoding."""
     return logits.argmax(dim=-1)
 
 
 def sampled(generator: torch.Generator) -> Choose:
-    """Return sampling at temperature 1, from the whole vocabulary."""
+    """Return the way of sampling at temperature 1, from the whole vocabulary."""
     return lambda logits, rows, slots: logits.float().softmax(dim=-1).multinomial(1, generator=generator)[:, 0]
 
 
@@ -273,8 +273,7 @@ def _read_prefix(model: Transformer, cache: Cache, tokens: Tensor, ids: Tensor, 
 
 @torch.no_grad()
 def go_on(model: Transformer, writer: Writer, problems: Problems, reading: Reading) -> Tensor:
-    """Write the same text as `generate`, from the token at which the ``reading`` of these problems diverges: (B, R)
-    token ids.
+    """Write the text of `generate` from where the ``reading`` of these problems diverges: (B, R) token ids.
 
     The first token of the model's own is known, and all before it is in the cache, which is overwritten.
     """

@@ -36,8 +36,9 @@ class Fire(Encoding):
 
 
 def numbers(query_ids: Tensor, key_ids: Tensor, network: nn.Module) -> tuple[Tensor, Tensor]:
-    """Return query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) as numbers in the network's precision, or in float32
-    if that is lower.
+    """Return query ids (B or 1, Q, 1) and key ids (B or 1, 1, K) as numbers.
+
+    They are in the network's precision, or in float32 if that is lower.
     """
     dtype = torch.promote_types(next(network.parameters()).dtype, torch.float32)
     return query_ids[0, :, :, None].to(dtype), key_ids[0, :, None, :].to(dtype)

@@ -121,7 +121,7 @@ def at(order: int, *, whole: bool = False) -> Callable[[int], tuple[int, int]]:
 
 
 def places(length: int, *, reverse: bool) -> Iterable[int]:
-    """Return places of a number of ``length`` digits in writing order: plain is most significant first."""
+    """Return the places of a number of ``length`` digits in writing order: plain is most significant first."""
     return range(length) if reverse else range(length - 1, -1, -1)
 
 
@@ -281,7 +281,7 @@ class Format(Axis):
 
     @property
     def padded(self) -> bool:
-        """Operands are padded with zeros to one length."""
+        """True if operands are padded with zeros to one length."""
         return False
 
     def build(self, task: Task) -> Written:

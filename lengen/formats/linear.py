@@ -279,7 +279,7 @@ class LinearFormat(Written):
         return prompt, response
 
     def _operands(self, extent: Extent, padded: bool) -> list[int]:
-        """Return digits that are written of each operand, ``padded`` to the longest answer or not.
+        """Return the digits that are written of each operand, ``padded`` to the longest answer or not.
 
         Sequences as they are.
         """
@@ -291,9 +291,9 @@ class LinearFormat(Written):
         ]
 
     def _wide(self, size: int) -> int:
-        """Return digits that are written of a number of ``size`` digits."""
+        """Return the digits that are written of a number of ``size`` digits."""
         return self.options.width or max(size, self.options.pad_to)
 
     def _order(self, size: int, reverse: bool) -> Iterable[int]:
-        """Return places as written: numbers most significant digit first unless reversed, sequences as they are."""
+        """Return places in writing order: numbers from the most significant unless reversed, sequences as they are."""
         return places(size, reverse=reverse or not self.task.ROWS.numbers)

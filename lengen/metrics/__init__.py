@@ -46,7 +46,7 @@ __all__ = [
 
 
 def count(written: "Tensor", reference: "Tensor", format: "Written", vocab: "Vocab", *, own_text: bool) -> Counts:
-    """Return counts of all metrics over the responses of a test cell; see `Responses` for shapes.
+    """Return the counts of all metrics over the responses of a test cell; see `Responses` for shapes.
 
     Args:
         own_text: whether the model wrote the responses itself; metrics that ask for that are left out otherwise.

@@ -82,9 +82,7 @@ def short(experiment: str) -> str:
 
 
 def shares(run: Run) -> tuple[float, float]:
-    """Return exact match in and outside the trained range over all problems of the tested cells; nan if none is
-    tested.
-    """
+    """Return exact match in and outside the trained range over all problems tested; nan if there are none."""
     span, cells = run.trained, list(run.grid.scores)
     within = [cell for cell in cells if span.has(cell)]
     beyond = [cell for cell in cells if not span.has(cell)]
@@ -93,8 +91,10 @@ def shares(run: Run) -> tuple[float, float]:
 
 
 def edge(run: Run) -> Counts:
-    """Return the counts on the hardest trained cells: at the longest trained length or, of a training on several
-    operands, at the most of them, whichever is lower; empty if no such cell was tested.
+    """Return the counts on the hardest trained cells.
+
+    They are those at the longest trained length or, of a training on several operands, at the most of them, whichever
+    is lower; empty if no such cell was tested.
     """
     span, cells = run.trained, list(run.grid.scores)
     if span.second == 1 and any(cell[1:] == (1,) for cell in cells):
@@ -115,7 +115,7 @@ def at_edge(run: Run) -> float:
 
 
 def has_learned(run: Run) -> bool:
-    """Return whether the 95 % interval of exact match on the hardest trained cells reaches `LEARNED`.
+    """Return True if the 95 % interval of exact match on the hardest trained cells reaches `LEARNED`.
 
     A run without such a cell cannot be said not to have learned.
     """
@@ -125,7 +125,7 @@ def has_learned(run: Run) -> bool:
 
 
 def most_have_learned(runs: Sequence[Run]) -> bool:
-    """Return whether at least half of the seeds have learned their trained range."""
+    """Return True if at least half of the seeds have learned their trained range."""
     return 2 * sum(map(has_learned, runs)) >= len(runs)
 
 
@@ -163,8 +163,9 @@ def reach(accuracies: Mapping[int, float]) -> int:
 
 
 def area(accuracies: Mapping[int, float], trained_size: int) -> float:
-    """Return the area under accuracy over the logarithm of size / trained size, as a share of its range: from the
-    trained size to the largest tested one, by trapezoids.
+    """Return the area under accuracy over the logarithm of size / trained size, as a share of its range.
+
+    It goes from the trained size to the largest tested one, by trapezoids.
 
     >>> area({10: 1.0, 20: 1.0, 40: 0.0}, 10)
     0.75

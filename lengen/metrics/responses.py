@@ -67,7 +67,7 @@ class Metric:
 
 
 def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """Return (B,) bool: the response equals the reference token by token, end included.
+    """Return (B,) bool, True if the response equals the reference token by token, end included.
 
     Args:
         written: (B, R) token ids, padded on the right.
@@ -101,7 +101,7 @@ EXACT_MATCH = Metric("exact", "whole response right", _exact_counts, "correct")
 
 
 def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
-    """Return (B,) bool: the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity).
+    """Return (B,) bool, True if the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity).
 
     Args:
         format: How responses are written (`TaskData.format`).
@@ -142,7 +142,7 @@ ANSWER_MATCH = Metric("answer", "final answer right", _answer_counts, "answer_co
 
 
 def answer_token(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """Return (B,) bool: the token before the end of the reference is written in the same place (Figure 3).
+    """Return (B,) bool, True if the token before the end of the reference is written in its place (Figure 3).
 
     >>> import torch
     >>> written, reference = torch.tensor([[3, 4, 4], [3, 1, 1]]), torch.tensor([[4, 4, 1], [3, 4, 1]])

@@ -85,7 +85,7 @@ def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
 
 
 def attention_scores(query: Tensor, key: Tensor, scale: float, bias: Tensor | None) -> Tensor:
-    """Return scores before the softmax (B, H, Q, K), float32; arguments as in `attention_weights`."""
+    """Return the scores before the softmax (B, H, Q, K), float32; arguments as in `attention_weights`."""
     scores = torch.einsum("bhqd,bhkd->bhqk", query, key).float() * scale
     return scores if bias is None else scores + bias
 

@@ -213,8 +213,9 @@ class Stack(nn.ModuleList):
 
 
 class Transformer(nn.Module, ABC):
-    """The network of a specification; `lengen.Decoder`, `lengen.Encoder` and `lengen.EncoderDecoder` are settings that
-    choose one.
+    """The network of a specification.
+
+    `lengen.Decoder`, `lengen.Encoder` and `lengen.EncoderDecoder` are settings that choose one.
 
     Args:
         model: The setting of the network.
@@ -338,7 +339,7 @@ class Transformer(nn.Module, ABC):
         return None if rule is None else loops_of(rule, batch)
 
     def _grown(self, cache: Cache, ids: Tensor, places: Tensor) -> Context:
-        """Enter the ids of new tokens into the cache; what they then see of it."""
+        """Enter the ids of new tokens into the cache, and return what they then see of it."""
         mask = cache.enter(ids, places)
         counted = self._counted(places, cache.prompt)
         bias = self.encoding.bias(ids, cache.ids)

@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 
 def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return a row a setting: the 3 heads with the most structure.
+    """Draw a row for each setting: the 3 heads with the most structure.
 
     They are of the first seed that learned and recorded attention.
     """

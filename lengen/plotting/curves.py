@@ -59,7 +59,7 @@ def curves(
     across: int = 3,
     ordered: bool = False,
 ) -> Figure:
-    """Return a line a variant over lengths.
+    """Draw a line for each variant over lengths.
 
     Args:
         panels: the axis whose values are panels; ``count``: the tested second axis, from ``fewest`` on.
@@ -127,7 +127,7 @@ def curves(
 
 
 def lines_of(picture: Picture, runs: Runs) -> dict[str, tuple[str, str]]:
-    """Return label and colour of the line of every experiment that a picture of curves draws."""
+    """Return the label and colour of the line of every experiment that a picture of curves draws."""
     panels, options = picture.options.get("panels", ""), picture.options
     groups = _groups(shown(picture, runs), panels, options.get("fewest", 2))
     told = _looks(groups, options.get("ordered", False))
@@ -144,7 +144,7 @@ def _looks(groups: Mapping[str, Sequence[Line]], ordered: bool) -> dict[str, Loo
 
 
 def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewest: int) -> dict[str, list[Line]]:
-    """Return title of a panel -> its lines."""
+    """Return a dictionary from the title of a panel to its lines."""
     groups: dict[str, list[Line]] = {}
     if panels == "count":
         counts = sorted({cell[1] for _, some in drawn for run in some for cell in run.grid.scores if cell[1:]})
@@ -165,7 +165,7 @@ def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewe
 def _cells(
     titles: Sequence[str], measures: Sequence[str], beside: Sequence[str], across: int
 ) -> list[tuple[int, int, str, str, bool]]:
-    """Return row, column, title, measure, and whether the panel shows published values."""
+    """Return the panels: row, column, title, measure, and True if it shows published values."""
     kinds = [(name, theirs) for name in measures for theirs in (False, True)[: 1 + (name in beside)]]
     if len(titles) == 1:
         return [(0, column, titles[0], *kind) for column, kind in enumerate(kinds)]

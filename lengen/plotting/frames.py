@@ -19,7 +19,7 @@ from lengen.results.records import Run
 
 
 def counted(metric: str) -> tuple[str, str]:
-    """Return numerator and denominator of a metric of `lengen.metrics`, or of any count per response."""
+    """Return the numerator and denominator of a metric of `lengen.metrics`, or of any count per response."""
     if metric in METRICS:
         return METRICS[metric].numerator, METRICS[metric].denominator
     return metric, "n"
@@ -188,8 +188,9 @@ def of_measure(values: Sequence[Value], measure: str = "exact", mode: str = "tea
 def at_same_lengths(
     values: Sequence[Value], run: Run, measure: str = "exact", mode: str = "teacher_forced"
 ) -> list[Value]:
-    """Return the values of one measure to draw beside a run: it was trained on the published range, and tested as far
-    as the value goes.
+    """Return the values of one measure to draw beside a run.
+
+    It was trained on the published range, and tested as far as the value goes.
     """
     span = run.trained
     tested = [max(axis) for axis in zip(*run.grid.scores, strict=True)] or [0]

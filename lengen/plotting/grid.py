@@ -51,7 +51,7 @@ def grid(
     modes: Sequence[str] = ("teacher_forced",),
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
-    """Return a heat map a variant: rows and columns are the axes of its table, without gaps; else one after the other.
+    """Draw a heat map for each variant: rows and columns are the axes of its table, if it has no gaps, or a sequence.
 
     Args:
         titles: titles of maps by variant, where the labels of its axes do not tell it from the others.
@@ -85,7 +85,7 @@ def grid(
 
 
 def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[str], int, list[Map]]:
-    """Return labels of rows, the number of columns, and the maps in order."""
+    """Return the labels of rows, the number of columns, and the maps in order."""
     cells = [(item, some, mode) for mode in modes for item, some in shown(picture, runs) if _scored(some, mode)]
     several = len({mode for *_, mode in cells}) > 1
     keys = [(*labels(item, some).values(), *[MODES[mode]] * several) for item, some, mode in cells]
@@ -103,7 +103,7 @@ def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[st
 
 
 def _title(key: Sequence[str]) -> str:
-    """Return labels of a map; on two lines if one is too narrow for them."""
+    """Return the labels of a map; on two lines if one is too narrow for them."""
     said = ", ".join(filter(None, key))
     return said if len(said) < 30 or len(key) < 2 else f"{', '.join(key[:-1])},\n{key[-1]}"
 
@@ -177,7 +177,7 @@ MOST = 9
 
 
 def table(picture: Picture, runs: Runs, published: Published, *, measure: str = "exact", alone: str = "") -> Figure:
-    """Return a row a variant and a column a length: ours and, beside it, published values.
+    """Draw a row for each variant and a column for each length: ours and, beside it, published values.
 
     The first column is the trained lengths together, or the longest if a value is published there, then comes every
     other one.
@@ -220,7 +220,7 @@ def _has(some: Sequence[Run], name: str) -> bool:
 
 
 def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
-    """Column -> median; 0 is all trained lengths together, or the longest alone."""
+    """Return a dictionary from column to median; 0 is all trained lengths together, or the longest alone."""
     span, frame = some[0].trained, values(some, name)
     inside = frame["length"].map(lambda length: span.has((length,)))
     first = frame["length"] == span.length if longest else inside
@@ -230,7 +230,7 @@ def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
 
 
 def _theirs(run: Run, found: Sequence[Value]) -> pd.Series:
-    """The same of published values; the longest trained length represents the trained ones."""
+    """Return a row of published values; the longest trained length represents the trained ones."""
     span = run.trained
     cells: dict[int, float] = {}
     for value in found:

@@ -74,7 +74,7 @@ def shown(picture: Picture, runs: Runs) -> list[tuple[Experiment, Sequence[Run]]
 
 
 def labels(item: Experiment, some: Sequence[Run]) -> dict[str, str]:
-    """Return axis -> label of an experiment, with what its runs have for the fields in it."""
+    """Return a dictionary from axis to label of an experiment, with what its runs have for the fields in it."""
     spec = some[0].spec
     return {
         name: ONE.sub(r"1 \1", FIELD.sub(lambda found: _read(spec, found[1]), text)) for name, text in item.at.items()

@@ -44,8 +44,9 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
 
 
 class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
-    """0, 1, ..., period - 1, 0, 1, ...: cyclic position indexing (Section 4.1 of "From Interpolation to
-    Extrapolation").
+    """0, 1, ..., period - 1, 0, 1, ...: cyclic position indexing.
+
+    (Section 4.1 of "From Interpolation to Extrapolation").
 
     Example:
         >>> import lengen

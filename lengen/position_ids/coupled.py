@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 class Coupled(Part, PositionIds, tag="coupled", frozen=True):
-    """Tokens that matter to each other share an id: an offset, random in training, plus the coordinate of the format; 0
-    in a level without one.
+    """Tokens that matter to each other share an id.
+
+    It is an offset, random in training, plus the coordinate of the format; 0 in a level without one.
 
     Example:
         >>> import lengen
@@ -66,7 +67,7 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
 def random_offsets(
     highest: Tensor, largest: tuple[int, ...], generator: Generator | None, max_offset: int | None = None
 ) -> Tensor:
-    """Return 1 in testing; in training uniform on [1, largest - highest coordinate], or up to 1 + ``max_offset``.
+    """Return 1 in testing; in training draw from [1, largest - highest coordinate], or up to 1 + ``max_offset``.
 
     Raises `OperandError` if an id would exceed its level's maximum.
     """

@@ -23,7 +23,7 @@ TRIMMED = 0.25
 
 
 def interquartile_mean(scores: ArrayLike) -> Any:
-    """Return mean of the middle half of all runs of all tasks; leading axes before (tasks, seeds) stay.
+    """Return the mean of the middle half of all runs of all tasks; leading axes before (tasks, seeds) stay.
 
     Of n runs the int(n / 4) lowest and as many highest are left out.
 

@@ -37,7 +37,7 @@ def machine() -> Machine:
 
 
 def cores() -> int:
-    """Return processor cores of this machine."""
+    """Return the processor cores of this machine."""
     return os.cpu_count() or 1
 
 

@@ -230,7 +230,7 @@ def key_counts_to_csv(rows: Sequence[KeyCount]) -> str:
 
 
 def key_counts_from_csv(text: str) -> list[KeyCount]:
-    """The inverse of `key_counts_to_csv`."""
+    """Return the inverse of `key_counts_to_csv`."""
     rows = _rows(text, KeyCount._fields)
     try:
         return [KeyCount(*map(int, row)) for row in rows]
@@ -284,7 +284,7 @@ class Run:
 
     @property
     def constructed(self) -> bool:
-        """Nothing was trained: the weights were set by hand."""
+        """True if nothing was trained: the weights were set by hand."""
         return not self.info["spec"]["train"]["steps"]
 
     def scalar(self, name: str, other: float) -> float:

@@ -23,7 +23,7 @@ class Interval(NamedTuple):
 
 
 def wilson(correct: float, n: float, z: float = Z95) -> Interval:
-    """Return Wilson score interval of a proportion (Wilson 1927), in closed form.
+    """Return the Wilson score interval of a proportion (Wilson 1927), in closed form.
 
     Args:
         correct: successes, 0 to ``n``; as a mean over seeds they need not be whole.

@@ -25,7 +25,7 @@ class AttentionBias(Axis):
     """Something has to set it before training; until then it is open."""
 
     def last_keys(self, heads: int) -> tuple[int | None, ...]:
-        """Return number of last keys, its own included, that each head of a decoder without encoder sees; None: all."""
+        """Return the number of last keys, its own included, that a head sees without an encoder; None: all."""
         raise NotImplementedError
 
 
@@ -83,8 +83,10 @@ class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
 
 
 class Lines(Part, AttentionBias, tag="lines", frozen=True):
-    """Lines of attention that are set before training and continued to any length, such as calibrated ones
-    (`lengen.models.bias`); all heads are open until they are set. A token of the prompt reads itself alone.
+    """Lines of attention that are set before training and continued to any length.
+
+    Calibrated ones are an example (`lengen.models.bias`); all heads are open until they are set. A token of the prompt
+    reads itself alone.
 
     Example:
         >>> import lengen
@@ -105,9 +107,11 @@ class Lines(Part, AttentionBias, tag="lines", frozen=True):
 
 
 class LineWindow(Part, AttentionBias, tag="line_window", frozen=True):
-    """The windowed bias of an encoder-decoder (Appendix A.4 of "From Interpolation to Extrapolation") in a decoder
-    without encoder: a window on the response, and one along each line through the prompt, such as that of the digits
-    that are read one after another. A token of the prompt reads itself alone.
+    """The windowed bias of an encoder-decoder in a decoder without encoder.
+
+    It is that of Appendix A.4 of "From Interpolation to Extrapolation": a window on the response, and one along each
+    line through the prompt, such as that of the digits that are read one after another. A token of the prompt reads
+    itself alone.
 
     Example:
         >>> import lengen

@@ -116,7 +116,7 @@ def _check_measured(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
 
 
 def _longest_number(data: DataSpec, test: TestSpec) -> int:
-    """Return digits of the longest operand or answer that a trained or tested problem could have."""
+    """Return the number of digits of the longest operand or answer that a trained or tested problem could have."""
     cells = [(data.task, length, count) for length in test.lengths for count in test.counts]
     cells += [(task, length, task.most) for task in (data.task, *data.hints) for length in {*task.trained_lengths}]
     extents = [task.extent(shape) for task, *cell in cells for shape in task.longest_shapes(*cell)]

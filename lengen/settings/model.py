@@ -197,8 +197,10 @@ class Encoder(Part, Architecture, tag="encoder", frozen=True):
 
 
 class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Attention logits that grow with the number n of tokens (Section 5 of "Improving Length-Generalization in
-    Transformers via Task Hinting"), one learned b per layer, or per head: scalable softmax.
+    """Attention logits that grow with the number n of tokens.
+
+    (Section 5 of "Improving Length-Generalization in Transformers via Task Hinting"), one learned b per layer, or per
+    head: scalable softmax.
 
     Example:
         >>> import lengen
@@ -217,8 +219,9 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Number of passes through the stack of blocks: ceil(n / tokens) + more, at least once, at most ``most`` times, in
-    training as in testing (`lengen.models.transformer`).
+    """Number of passes through the stack of blocks: ceil(n / tokens) + more.
+
+    It is at least once, at most ``most`` times, in training as in testing (`lengen.models.transformer`).
 
     Example:
         >>> import lengen
@@ -236,7 +239,7 @@ class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Most loops."""
 
     def loops(self, n: float) -> int:
-        """Return loops of a problem with ``n`` tokens.
+        """Return the number of loops of a problem with ``n`` tokens.
 
         >>> LoopsByLength(tokens=2, more=1, most=5).loops(5), LoopsByLength(most=5).loops(9)
         (4, 5)
@@ -307,7 +310,7 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
     @property
     def weights(self) -> int:
-        """About how many weights its blocks have."""
+        """Approximate number of weights of its blocks."""
         return ((1 if self.shared else self.layers) + self.encoder_layers) * self.block_weights
 
     @property
@@ -335,7 +338,7 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
     @property
     def causal(self) -> bool:
-        """A response token sees no later one."""
+        """True if a response token sees no later one."""
         return self.architecture.causal if isinstance(self.architecture, EncoderDecoder) else True
 
     @property

@@ -55,8 +55,9 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class RandomSpaces(Section, frozen=True):
-    """Random spaces in training queries (Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with
-    Transformers").
+    """Random spaces in training queries.
+
+    (Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers").
 
     Example:
         >>> import lengen

@@ -85,7 +85,7 @@ class Spec(Section, frozen=True):
         """Raise `SettingError` if the model was made for fewer or shorter operands than these lengths."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return nested plain dictionary, ready for JSON."""
+        """Return a nested plain dictionary, ready for JSON."""
         return plain(self)
 
     def changed(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Spec(Section, frozen=True):
         return _without_defaults(self)
 
     def hash(self) -> str:
-        """Return first 16 hex digits of the SHA-256 of the canonical JSON: equal exactly for equal specifications.
+        """Return the first 16 hex digits of the SHA-256 of the canonical JSON: equal exactly for equal specifications.
 
         Fields at their default stay out of it, so a field that comes later moves no stored run; a default never
         changes.

@@ -64,7 +64,7 @@ class Addition(Part, Task, tag="addition", frozen=True):
             raise SettingError(f"data.task.operands={self.operands}: addition needs at least 2 operands")
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Return S_A(n, m): two equally sized chunks, shuffled.
+        """Draw S_A(n, m): two equally sized chunks, shuffled.
 
         In both, the number of operands is uniform on [2:m]. In the first each operand has its own length, uniform on
         [1:n]; in the second one such length is shared by all operands.
@@ -78,7 +78,7 @@ class Addition(Part, Task, tag="addition", frozen=True):
         return Problems(digits.sample(lengths, length, generator), lengths)
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Return T_A(length, count): exactly ``count`` operands of exactly ``length`` digits."""
+        """Draw T_A(length, count): exactly ``count`` operands of exactly ``length`` digits."""
         lengths = torch.full((n, count), length)
         return Problems(digits.sample(lengths, length, generator), lengths)
 
@@ -109,7 +109,7 @@ def sums(problems: Problems, width: int = 0) -> Tensor:
 
 
 def padded_length(digits_each: int, operands: int) -> int:
-    """Return digits of the largest sum of ``operands`` numbers of ``digits_each`` digits.
+    """Return the number of digits of the largest sum of ``operands`` numbers of ``digits_each`` digits.
 
     See Section 4.1 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count".
 

@@ -85,7 +85,7 @@ class Arithmetic(Part, Task, frozen=True):
             )
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Return operands drawn independently.
+        """Draw operands independently.
 
         With a limit from the seven eighths of [0, limit] that are not held out.
         """
@@ -131,7 +131,7 @@ class Arithmetic(Part, Task, frozen=True):
         return Problems(digits.from_strings(numbers, width)[None], torch.tensor([[len(text) for text in numbers]]))
 
     def padded(self, problems: Problems, width: int = 0) -> Tensor:
-        """Return padded with the digit that changes no result."""
+        """Return operands padded with the digit that changes no result."""
         operands = super().padded(problems, width)
         beyond = torch.arange(operands.shape[2]) >= problems.lengths[:, :, None]
         identity = self.IDENTITY % self.base
@@ -171,7 +171,7 @@ class Arithmetic(Part, Task, frozen=True):
             ) from None
 
     def _drawn(self) -> int:
-        """Return number of operands that are drawn as numbers: the second one of N x 1 is a digit."""
+        """Return the number of operands that are drawn as numbers: the second one of N x 1 is a digit."""
         return sum(self.ROWS.operand(i) is not Row.SEQUENCE for i in range(self.OPERANDS))
 
     def _draw(self, n: int, generator: Generator, held_out: bool) -> Problems:

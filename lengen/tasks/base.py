@@ -45,7 +45,7 @@ class Rows(NamedTuple):
 
     @property
     def numbers(self) -> bool:
-        """Digits have significance: zeros may be padded, and order reversed."""
+        """True if digits have significance: zeros may be padded, and order reversed."""
         return self.operands[0] is not Row.SEQUENCE
 
 
@@ -310,7 +310,7 @@ class Task(Axis):
         return torch.tensor([self.extent(tuple(shape)).answer for shape in shapes.tolist()])[inverse]
 
     def text(self, problems: Problems) -> list[str]:
-        """Return True answers as a person writes them: numbers most significant digit first, without leading zeros."""
+        """Return the true answers as a person writes them: most significant digit first, without leading zeros."""
         symbols = self.all_symbols
         between = " " if any(len(symbol) > 1 for symbol in symbols) or self.first() else ""
         found = []

@@ -50,7 +50,7 @@ class Increment(Skewed, tag="increment", frozen=True):
         return problems._replace(operands=problems.operands.masked_fill(nine[:, None], 9))
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Return uniform over the numbers of exactly this length."""
+        """Return numbers drawn uniformly, all of exactly this length."""
         return self._uniform(torch.full((n,), length), generator)
 
     def _uniform(self, lengths: Tensor, generator: Generator) -> Problems:
@@ -95,7 +95,7 @@ class Carries(Increment, tag="carries", frozen=True):
         return Extent(shape[:1], 3 * shape[1])
 
     def place(self, place: int, size: int) -> int:
-        """Return a digit, its arrow and its carry belong to one place."""
+        """Return the place of a digit, which its arrow and its carry share."""
         return (place + 2) // 3
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:

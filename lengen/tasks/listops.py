@@ -88,7 +88,7 @@ class ListOps(Part, Task, tag="listops", frozen=True):
             )
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Return digits of an expression uniform on [2:digits]; rows are as wide as the longest may be."""
+        """Draw expressions whose number of digits is uniform on [2:digits]; rows are as wide as the longest may be."""
         sizes = torch.randint(FEWEST, self.digits + 1, (n,), generator=generator)
         problems = self._drawn(sizes, generator)
         (widest,) = self.shape(self.digits, 1)

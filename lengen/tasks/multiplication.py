@@ -55,7 +55,7 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
         return Extent(shape, sum(shape), (sum(shape),) * (shape[1] - 1))
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Return S_M(n, m): first length uniform on [1:n], second uniform on [1:m]."""
+        """Draw S_M(n, m): first length uniform on [1:n], second uniform on [1:m]."""
         length, count = self.digits, self.second_digits
         first = torch.randint(1, length + 1, (n,), generator=generator)
         second = torch.randint(1, count + 1, (n,), generator=generator)
@@ -63,7 +63,7 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
         return Problems(digits.sample(lengths, max(length, count), generator), lengths)
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Return T_M(length, count): both lengths exactly as given."""
+        """Draw T_M(length, count): both lengths exactly as given."""
         lengths = torch.tensor([[length, count]]).expand(n, 2)
         return Problems(digits.sample(lengths, max(length, count), generator), lengths)
 

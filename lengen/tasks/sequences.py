@@ -98,7 +98,7 @@ class Skewed(Part, Task, frozen=True):
         raise NotImplementedError
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Return lengths by `Skew`, held as wide as the longest may be."""
+        """Draw lengths by `Skew`, held as wide as the longest may be."""
         longest = self.longest
         problems = self.of_lengths(self.distribution.lengths(n, longest, generator), generator)
         room = longest - problems.operands.shape[2]

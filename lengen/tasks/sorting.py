@@ -42,7 +42,7 @@ class Sorting(OfAlphabet, tag="sorting", frozen=True):
         return Problems(sequences[:, None], lengths[:, None])
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Return uniform sequences for ``count`` 1.
+        """Draw uniform sequences for ``count`` 1.
 
         Beyond it rep(length, count) of Section 3.1: length // count different numbers, each ``count`` times, the rest
         drawn uniformly with replacement; in random order.

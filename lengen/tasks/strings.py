@@ -19,12 +19,12 @@ class OneString(Part, Task, frozen=True):
     ROWS: ClassVar[Rows] = SEQUENCES
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Return length uniform on 1 to the longest trained, then uniform digits."""
+        """Draw a length uniform on 1 to the longest trained, then uniform digits."""
         longest = self.longest
         return self._drawn(torch.randint(1, longest + 1, (n, 1), generator=generator), longest, generator)
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Return uniform digits of exactly the given length."""
+        """Draw uniform digits of exactly the given length."""
         return self._drawn(torch.full((n, 1), length), length, generator)
 
     def parse(self, operands: list[str]) -> Problems:

@@ -190,7 +190,7 @@ class _WithSubtasks(TwoOperandAddition, tag="two_operand_addition", frozen=True)
 
 
 def pair_carries(columns: Tensor) -> Tensor:
-    """Return digit pairs of 10 or more, whatever carry comes in: what the text describes and prints.
+    """Mark the digit pairs of 10 or more, whatever carry comes in: what the text describes and prints.
 
     >>> pair_carries(torch.tensor([[11, 9, 7, 5]])).int().tolist()  # 1234 + 4567
     [[1, 0, 0, 0]]
@@ -199,7 +199,7 @@ def pair_carries(columns: Tensor) -> Tensor:
 
 
 def true_carries(columns: Tensor) -> Tensor:
-    """Return places that hand a carry on to the next higher one.
+    """Mark the places that hand a carry on to the next higher one.
 
     >>> true_carries(torch.tensor([[11, 9, 7, 5]])).int().tolist()
     [[1, 1, 0, 0]]
@@ -213,7 +213,7 @@ def true_carries(columns: Tensor) -> Tensor:
 
 
 def downward_carries(columns: Tensor) -> Tensor:
-    """Return carries handed on to the next *lower* place, as the author's code computes them.
+    """Mark the carries handed on to the next *lower* place, as the author's code computes them.
 
     >>> downward_carries(torch.tensor([[8, 10, 9]])).int().tolist()  # 9 hundreds, 10 tens, 8 units
     [[0, 1, 0]]
@@ -255,7 +255,7 @@ LEFT = frozenset({DOWNWARD_CARRIES, TRAILING})
 
 
 def quotas(lengths: tuple[int, ...], examples: int) -> dict[int, int]:
-    """Return training problems of each length.
+    """Return the number of training problems of each length.
 
     These are 100, 900 and 9000 of one, two and three digits, the others sharing the rest.
 
@@ -314,7 +314,7 @@ def _reserved_keys(lengths: tuple[int, ...]) -> Tensor:
 
 
 def _reserved(operands: Tensor, lengths: tuple[int, ...]) -> Tensor:
-    """Return (B,) bool: the problem is reserved."""
+    """Return (B,) bool, True if the problem is reserved."""
     there = _reserved_keys(lengths)
     if not len(there):
         return torch.zeros(len(operands), dtype=torch.bool)

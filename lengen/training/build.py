@@ -31,7 +31,7 @@ CHOSEN_BY = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def one_is_best(model: nn.Module, most: int) -> bool:
-    """Return the model is on a CPU, has at most so many parameters, and the user has not chosen the threads."""
+    """Return True if the model is on a CPU, has at most so many parameters, and the user has not chosen the threads."""
     if any(name in os.environ for name in CHOSEN_BY):
         return False
     parameters = list(model.parameters())

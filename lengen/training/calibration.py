@@ -97,7 +97,7 @@ def execute(
 def train_before(
     spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None], loggers: Sequence[Logger] = ()
 ) -> dict[str, Any]:
-    """Train in ``folder`` if that has not been done; what is known of the training (`lengen.training.run.Outcome`).
+    """Train in ``folder`` if that has not been done; returns the `lengen.training.run.Outcome`.
 
     ``loggers`` get its values under their names, with that of the folder before them.
     """

@@ -111,7 +111,7 @@ class ChosenKernels(Callback):
 
 
 def of_parts(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return choices of the trainings of a run that have folders of their own below the run's.
+    """Return the choices of the trainings of a run that have folders of their own below the run's.
 
     They are by folder, as in run.json.
     """

@@ -29,7 +29,7 @@ from lengen.training.build import SMALL, build_model, one_is_best
 
 
 def learning_rate_factor(step: int, train: TrainSpec) -> float:
-    """Return share of the peak learning rate at a step (0-based): linear from 0, then cosine to ``final_lr``.
+    """Return the share of the peak learning rate at a step (0-based): linear from 0, then cosine to ``final_lr``.
 
     Tables 1-3 of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count": warm-up over 1 %
     of the steps, cosine decay from LR to 0.1 LR. "Length Generalization on Multi-Digit Integer Addition with
@@ -70,7 +70,7 @@ def adamw(parameters: Iterable[Tensor], train: TrainSpec) -> torch.optim.Optimiz
 
 
 def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
-    """Return summed cross-entropy of the target tokens, in nats.
+    """Return the summed cross-entropy of the target tokens, in nats.
 
     Args:
         logits: (B, T - 1, V) after each token but the last.
@@ -128,7 +128,7 @@ class SequenceModule(LightningModule):
         return logits_of(self.model, batch)
 
     def training_step(self, batch: TrainBatch, index: int) -> Tensor:
-        """Return loss per target token, weighted as in `lengen.data.task_data`."""
+        """Return the loss per target token, weighted as in `lengen.data.task_data`."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step, *self._share(index)).initial_seed())
         logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))

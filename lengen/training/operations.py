@@ -27,7 +27,7 @@ STRETCHES = 8
 
 
 def training_seconds(spec: Spec) -> float:
-    """Return seconds that the training of ``spec`` is foreseen to take one core, with products in single precision.
+    """Return the seconds that the training of ``spec`` is foreseen to take one core, with products in single precision.
 
     A function of the specification alone, so that the choices made by it are the same for every seed and machine.
     """
@@ -35,13 +35,13 @@ def training_seconds(spec: Spec) -> float:
 
 
 def core_rate(model: ModelSpec) -> float:
-    """Return operations per second of one core on this model."""
+    """Return the number of operations per second of one core on this model."""
     return CORE_RATE[model.activation] * (NARROW if model.width < 128 else 1.0)
 
 
 @cache
 def training_operations(spec: Spec) -> float:
-    """Return operations of the training of ``spec``."""
+    """Return the number of operations of the training of ``spec``."""
     train, (model, data) = spec.train, sizes(spec)
     if not train.steps:
         return 0.0
@@ -64,7 +64,7 @@ def padding(spec: Spec) -> float:
 
 
 def sizes(spec: Spec) -> tuple[ModelSpec, DataSpec]:
-    """Return model and data of a specification with what decides their cost alone."""
+    """Return the model and data of a specification, with nothing but what decides their cost."""
     data = spec.data
     return _size(spec.model), DataSpec(task=data.task, format=data.format, spaces=data.spaces)
 
@@ -119,12 +119,12 @@ def some(axis: Sequence[int]) -> Sequence[int]:
 
 
 def verify(model: ModelSpec, prompt: float, response: float) -> float:
-    """Return operations to decide exact match: one forward pass; one per token where earlier tokens see later ones."""
+    """Return the operations to decide exact match: one forward pass; one a token where earlier see later ones."""
     return forward(model, prompt, response) if model.causal else response * forward(model, prompt, response / 2)
 
 
 def forward(model: ModelSpec, prompt: float, response: float) -> float:
-    """Return operations of one forward pass over a prompt and a response of so many tokens.
+    """Return the number of operations of one forward pass over a prompt and a response of so many tokens.
 
     The small vocabulary is left out.
 
@@ -139,5 +139,5 @@ def forward(model: ModelSpec, prompt: float, response: float) -> float:
 
 
 def stack(model: ModelSpec, layers: int, length: float) -> float:
-    """Return operations of ``layers`` blocks on a sequence that attends to itself."""
+    """Return the number of operations of ``layers`` blocks on a sequence that attends to itself."""
     return layers * model.loops * length * (2 * model.block_weights + 4 * model.heads * model.head_dim * length)

@@ -273,7 +273,7 @@ def train(trainer: Trainer, module: SequenceModule, data: ArithmeticData, checkp
 
 
 def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
-    """Return newest validation exact match and steps, with auxiliary tasks also the steps of the main one."""
+    """Return the newest validation exact match and steps, with auxiliary tasks also the steps of the main one."""
     values = [value for _, name, value in read_metrics(folder / METRICS) if name == VALIDATION]
     if not values:
         return {}
@@ -288,7 +288,7 @@ def chosen(kernels: ChosenKernels) -> dict[str, Any]:
 
 
 def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock, threads: int) -> dict[str, Any]:
-    """Return time and machine of a run."""
+    """Return the time and machine of a run."""
     return {
         "steps_on": added(clock.steps_on, {device_name(trainer.strategy.root_device): 0}),
         "device": trainer.accelerator.__class__.__name__.removesuffix("Accelerator").lower(),

@@ -36,7 +36,7 @@ from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec
 def heads_by_operand(
     bias_cross: np.ndarray, columns_first: Sequence[int], columns_second: Sequence[int], rows: int
 ) -> tuple[int, int]:
-    """Return number of heads open to the first operand only, and number of heads open to the second operand only.
+    """Return the number of heads open to the first operand only, and number of heads open to the second operand only.
 
     Section 6 reads from Figure 4 that in addition some heads attend to the first operand and the others to the second.
     A head counts for an operand when, in its first ``rows`` rows, it has open entries in that operand's columns and
@@ -209,12 +209,12 @@ def readable(bias: Tensor) -> Tensor:
 
 
 def converged(rows: Sequence[tuple[int, str, float]]) -> int | None:
-    """Return first step at which validation exact match reached `INTERPOLATED`; None if it never did."""
+    """Return the first step at which validation exact match reached `INTERPOLATED`; None if it never did."""
     return next((step for step, name, value in rows if name == VALIDATION and value >= INTERPOLATED), None)
 
 
 def _times(folder: Path, began: dict[str, Any], info: dict[str, Any]) -> dict[str, float]:
-    """Return times of both trainings: in all, until they converged, and the ratios of the latter (Section 6)."""
+    """Return the times of both trainings: in all, until they converged, and the ratios of the latter (Section 6)."""
     scalars = {
         "interpolation_val_exact_match": began["scalars"][VALIDATION],
         "interpolation_seconds": round(began["scalars"]["steps"] * began["seconds_per_step"], 3),
@@ -245,7 +245,7 @@ def _notes(scalars: dict[str, float], cross: Tensor) -> list[str]:
 
 
 def _lines(spec: CalibratedSpec, own: Tensor, cross: Tensor) -> dict[str, float]:
-    """Open share of the bias, and the operands that its heads look at."""
+    """Return the open share of the bias, and the operands that its heads look at."""
     transparent = (cross == 0).flatten(1).all(dim=1)
     scalars: dict[str, float] = {
         "open_self": float((own[:, spec.calibration.rows - 1] > -np.inf).sum(dim=1).float().mean()),

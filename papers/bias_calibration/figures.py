@@ -36,18 +36,18 @@ class Line(NamedTuple):
 
 
 def fig2(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return cross-attention of one head, each task beside the other."""
+    """Draw cross-attention of one head, each task beside the other."""
     return _maps([[(run, "cross", cross_lines(run)[0].head) for run in _recorded(runs)]])
 
 
 def fig8(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return cross-attention and self-attention of the sharpest head of each."""
+    """Draw cross-attention and self-attention of the sharpest head of each."""
     found = _recorded(runs)[:1]
     return _maps([[(run, "cross", cross_lines(run)[0].head), (run, "self", self_lines(run)[0].head)] for run in found])
 
 
 def fig9(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return cross-attention of two heads, the sharpest on either operand, and the two sharpest self-attentions."""
+    """Draw cross-attention of two heads, the sharpest on either operand, and the two sharpest self-attentions."""
     return _maps(
         [
             [(run, "cross", cross.head), (run, "self", below.head)]
@@ -144,7 +144,7 @@ TICKS = {"addition": ("first operand", "second operand"), "n-by-one": ("first op
 
 
 def biases(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return cross-attention bias of every head, with the self-attention biases small below."""
+    """Draw the cross-attention bias of every head, with the self-attention biases small below."""
     run = next((run for some in runs.values() for run in some if "bias.cross" in run.arrays), None)
     if run is None:
         return plotting.empty()

@@ -111,12 +111,12 @@ def _task(kind: Kind, digits: int, base: int, limit: int = 0) -> Task:
 
 
 def _written(task: Task, width: int) -> Linear:
-    """Return the natural expression; results of N x 1 have two digits more, as in the authors' code (D19)."""
+    """Return the natural format; results of N x 1 have two digits more, as in the authors' code (D19)."""
     return Linear(separator="$", width=width, reverse_response=True, more_zeros=2 if isinstance(task, NByOne) else 0)
 
 
 def paper(kind: Kind, base: int) -> Profile:
-    """Return any task as `VANILLA`; most numbers up to 2^20 have six decimal digits, or twenty bits."""
+    """Return the published size of a task, `VANILLA`; most numbers up to 2^20 have six digits, or twenty bits."""
     task = _task(kind, round(math.log(LIMIT, base)), base, LIMIT)
     return Profile(
         name="paper",
@@ -237,7 +237,7 @@ OURS = CalibrationSpec(
 
 
 def _train(steps: int, batch: int) -> TrainSpec:
-    """Return every training of two cores: the same rate, warm-up, interval of validation and reason to stop."""
+    """Return the shared fields of trainings on two cores: rate, warm-up, interval of validation, reason to stop."""
     return TrainSpec(
         steps=steps, batch=batch, lr=PEAK, betas=ADAM, eps=1e-9, warmup=0.0, warmup_steps=60, bucket=4,
         evaluations=steps // EVERY, stop_at=1.0, patience=PATIENCE, precision="bf16-products",
@@ -261,7 +261,7 @@ def _small(kind: Kind, base: int, digits: int, width: int, layers: int, train: T
 def _two_cores(
     name: Literal["cpu", "night"], kind: Kind, base: int, small: Small, windowed: Windowed, examples: int
 ) -> Profile:
-    """Return one or two decoder layers on the embeddings of the query, short operands.
+    """Return a setting for two cores: one or two decoder layers on the embeddings of the query, short operands.
 
     Scaffolded models have two layers: with one, nothing but positions could order a window.
     """
@@ -306,17 +306,17 @@ RELATIVE: dict[str, Changes] = {
 
 
 def cpu(kind: Kind, base: int) -> Profile:
-    """Return minutes for the whole paper."""
+    """Return the cpu size: minutes for the whole paper."""
     return _two_cores("cpu", kind, base, CPU[kind], CPU_WINDOWED[kind], examples=500)
 
 
 def night(kind: Kind, base: int) -> Profile:
-    """Return hours for the whole paper: the published 6 digits, or 20 bits, tested to 50 or, where dear, to 20 (D7)."""
+    """Return the night size: hours for the whole paper; 6 digits or 20 bits, tested to 50, where dear to 20 (D7)."""
     return _two_cores("night", kind, base, NIGHT[kind], NIGHT_WINDOWED[kind], examples=1000)
 
 
 def smoke(kind: Kind, base: int) -> Profile:
-    """Return everything tiny: about a second."""
+    """Return the smoke size: everything is tiny and takes about a second."""
     vanilla = _small(
         kind,
         base,

@@ -138,7 +138,7 @@ CODE: Changes = {
 
 
 def calibrated(profile: Profile, positions: bool | None = None, calibration: Changes | None = None) -> CalibratedSpec:
-    """Return attention bias calibration; ``positions`` keeps sinusoids in retraining, None as the profile does (D6)."""
+    """Return the setting of bias calibration; ``positions`` keeps sinusoids in retraining, None as the profile (D6)."""
     spec = overlay(profile.vanilla, {"model.architecture.attention_bias": Given()}, profile.retraining)
     if not (profile.name == "paper" if positions is None else positions):
         spec = overlay(spec, CONFIGURATIONS["nope"])
@@ -153,7 +153,7 @@ def calibrated(profile: Profile, positions: bool | None = None, calibration: Cha
 
 
 def as_long(spec: CalibratedSpec) -> CalibratedSpec:
-    """Return retrained for as many steps as the first training.
+    """Return the setting that is retrained for as many steps as the first training.
 
     A bias that does not help has the time of a model without.
     """
@@ -162,7 +162,7 @@ def as_long(spec: CalibratedSpec) -> CalibratedSpec:
 
 
 def with_code_masks(spec: CalibratedSpec) -> CalibratedSpec:
-    """Return the bias replaces the causal mask, as in the authors' code.
+    """Return the setting whose bias replaces the causal mask, as in the authors' code.
 
     Where earlier places may see later ones, a response is scored token by token: less often and at fewer lengths where
     50 digits are tested, without an early stop.

@@ -66,18 +66,18 @@ def with_smoke(specs: dict[str, Spec]) -> dict[str, Spec]:
 
 
 def by_scratchpad(bases: Mapping[str, Spec], pad: str, name: str, plain: Layer, slow: Layer) -> dict[str, Spec]:
-    """Return a task by one method; without a scratchpad, or by another method than coupling, changes lie above."""
+    """Return the setting of a task by one method; changes lie above without a scratchpad, or without coupling."""
     changes = plain if pad == "plain" else {} if name == "coupling" else slow
     return with_smoke(at_profiles(by_method(bases, name, pad == "scratchpad"), changes))
 
 
 def written(pad: str, name: str, *layers: Layer) -> dict[str, Spec]:
-    """Return addition by one method, with a scratchpad or without; the layers lie below the method."""
+    """Return the setting of addition by one method, with a scratchpad or without; the layers lie below the method."""
     return by_scratchpad(at_profiles(ADDITION, *layers), pad, name, PLAIN, SLOW_SUMS)
 
 
 def night(pad: str, name: str = "") -> int:
-    """Return seeds of the night: the headline compares methods with a scratchpad, the others are below all of these."""
+    """Return the seeds of the night: the headline compares methods with a scratchpad, above all the others."""
     return HEADLINE if pad == "scratchpad" else 3
 
 
@@ -225,7 +225,7 @@ FIG9_PUBLISHED = row(
 
 
 def shared_width(spec: Spec) -> Changes:
-    """Return heads share the width."""
+    """Return the changes by which heads share the width."""
     return {"model.head_dim": spec.model.width // spec.model.heads}
 
 

@@ -23,7 +23,7 @@ def _scratchpad(run: Run) -> bool:
 
 
 def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return attention maps with and without scratchpad, above the keys a step needs against the number of operands."""
+    """Draw attention maps with and without scratchpad, above the keys a step needs against the number of operands."""
     drawn = list(_recorded(picture, runs))
     maps = []
     for pad in (True, False):
@@ -75,7 +75,7 @@ def _map(run: Run) -> AttentionMap:
 
 
 def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> Line2D:
-    """Return mean over heads against the count, at the length with the widest span of counts; dots are seeds."""
+    """Draw the mean over heads against the count, at the length with the widest span of counts; dots are seeds."""
     rows = [(k, *row, row.keys_sum / row.steps) for k, run in enumerate(runs) for row in run.key_counts if row.steps]
     frame = pd.DataFrame(rows, columns=["run", *KeyCount._fields, "keys"])
     counts = frame.groupby("length")["count"]
@@ -92,7 +92,7 @@ def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> L
 
 
 def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return the construction in three number formats: exact match in its worst cell."""
+    """Draw the construction in three number formats: exact match in its worst cell."""
     least = {
         f"{plotting.label(item, some)}: {len(cells)} cells": {"worst cell": float(cells["value"].min())}
         for item, some in plotting.shown(picture, runs)
@@ -122,7 +122,7 @@ def overlap_csv(runs: Runs) -> str:
 
 
 def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return the four heads of the construction above the trained head nearest to each, and all overlaps below."""
+    """Draw the four heads of the construction above the trained head nearest to each, and all overlaps below."""
     drawn = _recorded(picture, runs)
     made = next((run for _, run in drawn if run.constructed), None)
     trained = [(item, some) for item, some in plotting.shown(picture, runs) if not some[0].constructed]

@@ -118,7 +118,7 @@ def digit_heads(record: AttentionMap) -> float:
 
 
 def operands_read(record: AttentionMap) -> float:
-    """Return share of the operands that the broadest head reads at once (Figure 7b: eleven lines for eleven operands).
+    """Return the share of operands that the broadest head reads at once (Figure 7b: eleven lines for eleven).
 
     At a step that predicts a digit a head reads an operand where the digit of one place in it, the same for all
     operands, holds at least half of an even share of the attention, 1 / (2 operands); the place with most of them
@@ -148,7 +148,7 @@ def _mean_keys(rows: Sequence[KeyCount]) -> float:
 
 
 def keys_growth(rows: Sequence[KeyCount]) -> tuple[float, int]:
-    """Return growth exponent of the keys a step attends to, as operands are added, and the steps it rests on.
+    """Return the growth exponent of the keys a step attends to, as operands are added, and the steps it rests on.
 
     ``keys(m)`` is the number of keys that hold 90 % of the attention of a prediction step, averaged over steps and
     heads of all layers at operand count m. The exponent is log(keys(M) / keys(m)) / log(M / m) between the smallest

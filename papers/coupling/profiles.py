@@ -185,7 +185,7 @@ PRODUCTS_AT_LENGTHS = ByProfile(
 
 
 def longer_for_one_layer(spec: Spec) -> Changes:
-    """Return twice the updates for one layer on endless data of the published problem, which it learns more slowly."""
+    """Return the change to twice the updates for one layer on endless published problems, learned more slowly."""
     endless = spec.data.task == PAPER_ADDITION.data.task and not spec.data.examples
     return {"train.steps": 2 * spec.train.steps} if endless and spec.model.layers == 1 else {}
 

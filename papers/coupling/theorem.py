@@ -175,13 +175,13 @@ def sizes_of(spec: Spec) -> Sizes:
 
 
 def position_ids(sizes: Sizes) -> Coupled:
-    """Return ids 1 to 2^P_1 and 1 to 2^P_2; id 0 is that of '$'."""
+    """Return the position ids 1 to 2^P_1 and 1 to 2^P_2; id 0 is that of '$'."""
     first, second = sizes.bits
     return Coupled((2**first, 2**second))
 
 
 def shape(sizes: Sizes) -> ModelSpec:
-    """Return one layer, four heads, learned ids, no normalisation, ReLU (Theorem 4.1, D.2)."""
+    """Return the shape of the model: one layer, four heads, learned ids, no normalisation, ReLU (Theorem 4.1, D.2)."""
     return ModelSpec(
         layers=1,
         heads=4,

@@ -51,7 +51,7 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return tasks by tricks; colour and number are the solved multiple of what was trained."""
+    """Draw tasks by tricks; colour and number are the solved multiple of what was trained."""
     if not any(runs.values()):
         return plotting.empty()
     values, lacking = reached(runs)
@@ -83,7 +83,7 @@ def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 
 def aggregates(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return interquartile mean of the accuracy beyond the range, and probability to beat the plain decoder."""
+    """Draw the interquartile mean of the accuracy beyond the range, and probability to beat the plain decoder."""
     found = aggregated.aggregates(runs)
     if not found:
         return plotting.empty()

@@ -53,7 +53,7 @@ class Tried(NamedTuple):
 
 
 def best(tried: Sequence[Tried]) -> Tried:
-    """Return the one with the highest exact match at the longest trained length.
+    """Return the training with the highest exact match at the longest trained length.
 
     Of equal ones that with the highest validation.
 
@@ -177,7 +177,7 @@ def _records(lines: Lines, began: dict[str, Any], info: dict[str, Any]) -> calib
 
 
 def calibrate(model: Transformer, data: TaskData, spec: CalibratedSpec, seed: int) -> torch.Tensor:
-    """Set the lines of a model by its own attention; (H,) bool, True if a head has one.
+    """Set the lines of a model by its own attention; returns (H,) bool, True if a head has one.
 
     Probabilities of the last layer, averaged over problems of the trained length.
     """

@@ -33,13 +33,13 @@ from papers.matrix.spec import CalibratedChoice, ChosenSpec, step_tokens
 
 
 def accuracy_beyond(run: Run) -> float:
-    """Mean exact match over the tested lengths beyond the trained ones."""
+    """Return the mean exact match over the tested lengths beyond the trained ones."""
     right, problems = beyond(run)
     return right / problems
 
 
 def beyond(run: Run) -> tuple[float, int]:
-    """The same as a share of problems: those of one count, so that tasks count alike if they are pooled."""
+    """Return `accuracy_beyond` as a share of problems of one count, so that tasks count alike if they are pooled."""
     longest = run.trained.length
     values = [value for length, value in along(run, 0).items() if length > longest]
     examples = run.info["spec"]["test"]["examples"]
@@ -47,7 +47,7 @@ def beyond(run: Run) -> tuple[float, int]:
 
 
 def guessing(run: Run) -> float:
-    """Exact match of guessing: an answer of one bit is right half the time, longer ones hardly ever.
+    """Return the exact match of guessing: an answer of one bit is right half the time, longer ones hardly ever.
 
     A parity that is written out bit by bit, as a scratchpad does, is a long one.
     """
@@ -56,19 +56,21 @@ def guessing(run: Run) -> float:
 
 
 def above_guessing(run: Run) -> float:
-    """`accuracy_beyond` above what guessing gives, as a share of what lies above it: 0 for a guess, 1 for no error."""
+    """Return `accuracy_beyond` above guessing, as a share of what lies above it: 0 for a guess, 1 for no error."""
     guess = guessing(run)
     return max(0.0, accuracy_beyond(run) - guess) / (1 - guess)
 
 
 def learned(run: Run) -> float:
-    """Exact match at the longest trained length."""
+    """Return exact match at the longest trained length."""
     return exact_at_longest(run.grid, run.trained)
 
 
 def tokens(run: Run) -> float:
-    """Tokens that the model of a run was trained on: those of the training that was kept, of a calibrated bias of both
-    its models, and not those of rates that were tried and left.
+    """Return the number of tokens that the model of a run was trained on.
+
+    Those count of the training that was kept, of a calibrated bias of both its models, and not those of rates that were
+    tried and left.
     """
     values = run.info["spec"]
     assert isinstance(values, dict)
@@ -180,7 +182,7 @@ def table(runs: Runs, refused: Sequence[str]) -> str:
 
 
 def shown(value: float) -> str:
-    """Six digits, all of a whole number; nothing for what is not known."""
+    """Return a number in six digits, all of a whole number; nothing for what is not known."""
     return "" if math.isnan(value) else f"{value:.0f}" if float(value).is_integer() else f"{value:.6g}"
 
 
@@ -234,7 +236,7 @@ class Aggregate(NamedTuple):
 
 
 def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
-    """Scores (tasks, seeds) of a trick on the tasks of which it has learned the trained range.
+    """Return scores (tasks, seeds) of a trick on the tasks of which it has learned the trained range.
 
     Of seeds as many as every one of these cells has; empty if no task is left.
     """
@@ -242,7 +244,7 @@ def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
 
 
 def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], float]) -> tuple[Scores, Scores]:
-    """Scores (tasks, seeds) of a trick and of a baseline on the tasks on which both have learned their trained range.
+    """Return scores (tasks, seeds) of a trick and of a baseline on the tasks whose trained range both have learned.
 
     Of seeds as many as every one of these cells has; both are empty if no task is left.
     """
@@ -253,7 +255,7 @@ def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], flo
 
 
 def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
-    """The runs of a trick by task, if it has learned the trained range."""
+    """Return the runs of a trick by task, if it has learned the trained range."""
     found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
     return {task: some for task, some in found.items() if most_have_learned(some)}
 
@@ -307,8 +309,10 @@ def aggregate_table(runs: Runs) -> str:
 
 
 def summary(runs: Runs, refused: Sequence[str]) -> str:
-    """A table of the tasks: how many tricks learned the trained range, and which went furthest beyond it; below it how
-    much of the matrix has run, and which tricks help over tasks.
+    """Return a table of the tasks, and what the whole matrix says.
+
+    Of a task: how many tricks learned the trained range, and which went furthest beyond it. Below it: how much of the
+    matrix has run, and which tricks help over tasks.
     """
     found = {place: cell for place, cell in cells(runs, refused).items() if cell.state != "refused"}
     lines = ["| task, trained to | learned by, of plain and tricks | furthest, in trained lengths |", "|---|---|---|"]
@@ -325,8 +329,10 @@ def summary(runs: Runs, refused: Sequence[str]) -> str:
 
 
 def beside_plain(found: Sequence[Aggregate]) -> str:
-    """List the tricks that beat the plain decoder beyond the trained lengths, over the tasks that both learned, and
-    those below it: the whole interval of the probability of improvement lies on one side of a half.
+    """List the tricks that beat the plain decoder beyond the trained lengths, and those below it.
+
+    They are compared over the tasks that both learned: the whole interval of the probability of improvement lies on one
+    side of a half.
 
     >>> from math import nan
     >>> from lengen.results.show import Interval
@@ -357,7 +363,7 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
 
 
 def _with_tasks(some: Sequence[Aggregate]) -> str:
-    """All of them, each with the number of tasks it is compared on: beating one task is not helping everywhere."""
+    """Return all tricks, each with the number of tasks it is compared on: one task is not all of them."""
     return ", ".join(f"{one.trick} ({one.beside})" for one in some)
 
 
@@ -373,7 +379,7 @@ def coverage(found: Mapping[tuple[str, str], Cell]) -> str:
 
 
 def furthest(learned: Mapping[str, Cell]) -> str:
-    """The largest solved multiples beyond the trained length, each with its tricks.
+    """Return the largest solved multiples beyond the trained length, each with its tricks.
 
     >>> reached = {"abc": 5.0, "fire": 1.5, "rope": 1.5, "alibi": 1.0}
     >>> found = {trick: Cell("tested", reach, 3, False, (reach, reach)) for trick, reach in reached.items()}

@@ -47,12 +47,12 @@ class Row:
     """Why there is none."""
 
     def lengths(self, profile: str) -> tuple[int, ...]:
-        """Return tested lengths: n / 2 and n are trained, then n + 1 and the `FACTORS`."""
+        """Return the tested lengths: n / 2 and n are trained, then n + 1 and the `FACTORS`."""
         n = self.trained[profile]
         return tuple(sorted({max(2, n // 2), n, n + 1, *(math.ceil(factor * n) for factor in FACTORS)}))
 
     def counts(self, profile: str) -> tuple[int, ...]:
-        """Return tested values of the second axis: the trained ones, one more, and `MOST_COUNTS` times as many."""
+        """Return the tested values of the second axis: the trained ones, one more, and `MOST_COUNTS` times as many."""
         task = self.task(self.trained[profile])
         return (2, task.most, task.most + 1, MOST_COUNTS * task.most) if task.most > 2 else task.counts
 
@@ -158,15 +158,15 @@ def longest(spec: ChosenSpec) -> int:
 
 
 def encoded(spec: ChosenSpec, encoding: Any, ids: Any = None) -> ChosenSpec:
-    """Take an encoding, and consecutive ids if no others are given."""
+    """Give a setting an encoding, and consecutive ids if no others are given."""
     return overlay(spec, {"model.encoding": encoding, "data.position_ids": ids or Consecutive()})
 
 
 def learned(spec: ChosenSpec) -> ChosenSpec:
-    """Take a table of positions, as long as the longest tested problem."""
+    """Give a setting a table of positions, as long as the longest tested problem."""
     return encoded(spec, Learned(), Consecutive(longest(spec)))
 
 
 def lowest_first(spec: ChosenSpec) -> ChosenSpec:
-    """Return answers of numbers begin with the units; those of other tasks stay as they are."""
+    """Let answers of numbers begin with the units; those of other tasks stay as they are."""
     return overlay(spec, {"data.format.reverse_response": True}) if spec.data.task.ROWS.numbers else spec

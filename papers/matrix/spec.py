@@ -56,7 +56,7 @@ class ChosenSpec(Spec, frozen=True, kw_only=True):
         return Spec(data=self.data, model=self.model, train=train, test=self.test)
 
     def trainings(self) -> tuple[Spec, ...]:
-        """Return those that a plan counts with: of the first rate, and longer.
+        """Return the trainings that a plan counts with: of the first rate, and longer.
 
         How many rates are tried, and whether there is a further training, is not known before; RECIPES.md says what
         cells took.
@@ -138,7 +138,7 @@ class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
 
 
 def step_tokens(spec: ChosenSpec) -> float:
-    """Tokens of a step, of all the trainings that share a budget: batch times an example of each.
+    """Return the tokens of a step, of all the trainings that share a budget: batch times an example of each.
 
     As the budget counts: lengths and counts as often as each other, numbers with their leading zeros, no padding of a
     batch. It is the same for all seeds, and so are the steps.
@@ -149,7 +149,7 @@ def step_tokens(spec: ChosenSpec) -> float:
 
 @cache  # most tricks write alike
 def mean_tokens(data: DataSpec) -> float:
-    """Tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
+    """Return the mean tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
     pairs = []
     for task in (data.task, *data.hints):
         some = structs.replace(data, task=task, hints=())

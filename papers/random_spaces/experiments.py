@@ -58,12 +58,12 @@ row = rows_of("random_spaces")
 
 
 def steps(number: int, batch: int = 0) -> Changes:
-    """Return optimizer steps, with another batch size than the profile's if one is given."""
+    """Return the optimizer steps, with another batch size than the profile's if one is given."""
     return {"train": {"steps": number, **({"batch": batch} if batch else {})}}
 
 
 def settled(number: int) -> Changes:
-    """Return optimizer steps whose learning rate ends at 0, with products in bfloat16."""
+    """Return the optimizer steps whose learning rate ends at 0, with products in bfloat16."""
     return {"train": {"steps": number, "final_lr": 0.0, "precision": "bf16-products"}}
 
 

@@ -32,7 +32,7 @@ QUANTITIES = (("entropy", COLOURS[0]), ("probability of the end", COLOURS[3]), (
 
 
 def certainty(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return entropy above, probabilities below.
+    """Draw entropy above, probabilities below.
 
     The longest trained length, then the longest tested one as the model ends its answer, and as it may not end it.
     """
@@ -79,7 +79,7 @@ def certainties(runs: Sequence[Run], length: int, kind: int) -> np.ndarray:
 
 
 def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return a row a setting and length, a column a layer: the maximum over its heads."""
+    """Draw a row for each setting and length, a column for each layer: the maximum over its heads."""
     rows = []
     for item, some in plotting.shown(picture, runs):
         run = next((run for run in plotting.learned(some) if run.attention is not None), None)
@@ -121,7 +121,7 @@ PARTS = {
 
 
 def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Edit distance and exact match of every part by length, a line a part."""
+    """Draw edit distance and exact match of every part by length, a line for each part."""
     some = next((some for some in runs.values() if some), [])
     found = [(part, length) for part in PARTS for length in (swept.tested(some[0]) if some else ())
              if f"hits.part.{part}.{length}" in some[0].arrays]  # fmt: skip
@@ -167,7 +167,7 @@ def table4_3_csv(runs: Runs) -> str:
 
 
 def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return exact match by width and mixture, a column a length: greedy above, sampled below."""
+    """Draw exact match by width and mixture, a column for each length: greedy above, sampled below."""
     kinds = {"greedy": "teacher_forced", "sampled": "sampled"}
     measures = {
         f"Exact match,\n{name}": lambda run, group, mode=mode: run.grid.total(zip(group), mode).rate("correct")
@@ -242,7 +242,7 @@ def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str
 
 
 def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return loss beyond the trained range against loss inside it, a panel a length, a point a run."""
+    """Draw loss beyond the trained range against loss inside it, a panel for each length, a point for each run."""
     every = [run for run in swept.distinct(runs) if any(name.startswith("values.answer_loss.") for name in run.arrays)]
     if not every:
         return plotting.empty()

@@ -64,13 +64,13 @@ def _units_first(start: int, stop: int, reverse: bool) -> range:
 
 
 def digit_alignments(layers: Tensor, rows: list[tuple[int, int, int]]) -> Tensor:
-    """Return alignment (R,) of each digit, from attention weights (layers, heads, T, T) of one problem."""
+    """Return the alignment (R,) of each digit, from attention weights (layers, heads, T, T) of one problem."""
     return torch.stack([(layers[:, :, row, a] + layers[:, :, row, b]).max() for row, a, b in rows])
 
 
 @torch.no_grad()
 def aligned(model: Transformer, data: TaskData, problems: Problems) -> Aligned:
-    """Return alignment of problems without a scratchpad, their true answers given."""
+    """Return the alignment of problems without a scratchpad, their true answers given."""
     format = data.spec.data.format
     assert isinstance(format, Linear)
     shares: list[float] = []
@@ -342,7 +342,7 @@ def by_place(model: Transformer, data: TaskData, length: int, problems: Problems
 
 
 def alignments(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
-    """Return alignment of the attention, and one map of it: `papers.random_spaces.measured`."""
+    """Return the alignment of the attention, and one map of it: `papers.random_spaces.measured`."""
     found = aligned(model, data, problems)
     return {
         f"values.alignment.{length}": found.shares,

@@ -21,17 +21,17 @@ ROLES = {"trained": "trained", "gap": "left out", "longer": "longer"}
 
 
 def trained(run: Run) -> tuple[int, ...]:
-    """Digits of the operands in training, ascending."""
+    """Return the digits of the operands in training, ascending."""
     return run.trained.every
 
 
 def tested(run: Run) -> tuple[int, ...]:
-    """Digits of the operands in the tests, ascending."""
+    """Return the digits of the operands in the tests, ascending."""
     return tuple(sorted(run.spec.test.lengths))
 
 
 def role(run: Run, length: int) -> str:
-    """Return one of `ROLES`."""
+    """Return the role, one of `ROLES`."""
     known = trained(run)
     return "trained" if length in known else "longer" if length > known[-1] else "gap"
 
@@ -59,11 +59,11 @@ class Row(NamedTuple):
     """One cell of Table 4.3."""
 
     examples: int
-    """Size of the training set."""
+    """Return the size of the training set."""
     training: str
     """add: additions only; mix: a fifth of each sub-task."""
     lengths: tuple[int, ...]
-    """Digits of the tested operands; several where all trained lengths count together."""
+    """Return the digits of the tested operands; several where all trained lengths count together."""
     role: str
     """Role of the lengths for the models: trained, gap or longer."""
     mode: str
@@ -83,12 +83,12 @@ def kind(run: Run) -> str:
 
 
 def examples(run: Run) -> int:
-    """Size of a run's training set."""
+    """Return the size of a run's training set."""
     return run.spec.data.examples
 
 
 def width(run: Run) -> int:
-    """Width of a run's model."""
+    """Return the width of a run's model."""
     return run.spec.model.width
 
 
@@ -139,7 +139,7 @@ def _tested(run: Run) -> pd.DataFrame:
 
 
 def to_csv(found: Sequence[Row]) -> str:
-    """Return rows under `HEADER`.
+    """Return the rows under `HEADER`, as CSV text.
 
     Per cent with three decimals, lengths separated by spaces, no deviation for one run.
     """

@@ -168,7 +168,7 @@ def sharpness(longest: int) -> int:
 
 
 def architecture(alphabet: int, variant: Variant = "repaired") -> dict[str, Any]:
-    """Return fields of the section ``model`` that the construction needs.
+    """Return the fields of the section ``model`` that the construction needs.
 
     The width holds e, tilde-e and hat-e of q symbols and the delimiter, unprimed and primed (A.3, A.4.1). A.9 and A.20
     take q hidden units each; the two ReLU of A.10 take 2 q more.

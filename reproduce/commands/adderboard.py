@@ -31,8 +31,7 @@ def adderboard_command(options: argparse.Namespace) -> int:
 
 
 def _models(options: argparse.Namespace) -> list[Model]:
-    """Return the model that a paper constructs at the wanted size, if there is one; else the newest run with
-    weights."""
+    """Return the model that a paper constructs at the wanted size, else the newest run with weights."""
     offered = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
     names = list(offered) if options.selector is None else [CATALOGUE.select_one(options.selector).name]
     models = []

@@ -62,7 +62,7 @@ def compare_command(options: argparse.Namespace) -> int:
 
 
 def for_program(found: Sequence[Comparison], form: str) -> str:
-    """The published values of several papers as CSV; as JSON with the statements."""
+    """Return the published values of several papers as CSV; as JSON with the statements."""
     published = values.to_csv(line for one in found for line in one.lines)
     if form == "csv":
         return published
@@ -72,8 +72,10 @@ def for_program(found: Sequence[Comparison], form: str) -> str:
 
 
 def _check_history(papers: Sequence[str], output: TextIO) -> int:
-    """Hold what the committed runs recorded of statements against git: 1 if one stands otherwise, 3 if some cannot be
-    looked up, as in a shallow clone or an unpacked archive."""
+    """Hold what the committed runs recorded of statements against git.
+
+    Returns 1 if one stands otherwise, 3 if some cannot be looked up, as in a shallow clone or an unpacked archive.
+    """
     runs = [run for paper in papers for run in stores()[0].headers(paper)]
     counts, told = history(runs, checkout())
     told.append(f"{counts.total()} of {len(runs)} runs recorded what they are for: "

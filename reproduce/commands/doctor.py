@@ -58,7 +58,7 @@ def doctor_command(_: argparse.Namespace) -> int:
 
 
 def findings(root: Path) -> Iterator[Finding]:
-    """Everything that is looked at, quick things first."""
+    """Yield every finding, quick ones first."""
     yield python(sys.version_info[:3])
     yield instructions(*machine()[:2])
     yield disk(root)
@@ -88,7 +88,7 @@ def instructions(model: str, sets: tuple[str, ...]) -> Finding:
 
 
 def disk(root: Path) -> Finding:
-    """Room below the results folder."""
+    """Measure the room below the results folder."""
     free = shutil.disk_usage(existing(root)).free / 1e9
     remedy = f"make room, {ROOM:g} GB are needed, or set LENGEN_RESULTS to another disk" if free < ROOM else ""
     return Finding("disk", f"{free:.1f} GB free at {readable(root)}", remedy)
@@ -112,7 +112,7 @@ def folder(root: Path) -> Iterator[Finding]:
 
 
 def _leases(made: Path, place: str) -> Finding:
-    """A lease is held and refused to a second owner."""
+    """Check that a lease is held, and refused to a second owner."""
     remedy = "set LENGEN_RESULTS to a folder of another file system"
     try:
         with leased(made) as held:
@@ -126,7 +126,7 @@ def _leases(made: Path, place: str) -> Finding:
 
 
 def silent_leases(root: Path, now: float) -> Finding:
-    """Runs that somebody began and does not go on with."""
+    """List the runs that somebody began and does not go on with."""
     owners = {path: owner for path in sorted(root.glob(f"**/{LEASE}")) if (owner := silent(path, now))}
     if not owners:
         return Finding("stale leases", "none")
@@ -139,7 +139,7 @@ def silent_leases(root: Path, now: float) -> Finding:
 
 
 def packages() -> Finding:
-    """Installed versions against requirements.lock."""
+    """Compare installed versions with requirements.lock."""
     root = checkout()
     if root is None or not (root / "requirements.lock").is_file():
         return Finding("packages", "installed without a repository: there is no requirements.lock to compare with")
@@ -152,7 +152,7 @@ def packages() -> Finding:
 
 
 def torch() -> Iterator[Finding]:
-    """PyTorch, and whether it can use the GPU that is here; it is loaded last, because that takes a second."""
+    """Check PyTorch, and that it can use the GPU that is here; it is loaded last, because that takes a second."""
     try:
         import torch
     except (ImportError, OSError) as error:
@@ -165,7 +165,7 @@ def torch() -> Iterator[Finding]:
 
 
 def compiler() -> Finding:
-    """A line compiled as trainings are, with this compiler, this path of torch and this folder for temporary files."""
+    """Compile a line as trainings do, with this compiler, path of torch and folder for temporary files."""
     try:
         from lengen.training.kernels import compile_line
     except (ImportError, OSError):
@@ -180,7 +180,7 @@ def compiler() -> Finding:
 
 
 def driver() -> str:
-    """Version of the NVIDIA driver; "" where there is none."""
+    """Return the version of the NVIDIA driver; "" where there is none."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)

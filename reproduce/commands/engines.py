@@ -35,7 +35,7 @@ def check(options: argparse.Namespace) -> None:
 
 
 def _sbatch_words(options: argparse.Namespace) -> tuple[str, ...]:
-    """The further arguments of sbatch, as a shell would part them."""
+    """Return the further arguments of sbatch, as a shell would part them."""
     text = " ".join(options.sbatch_args)
     try:
         return tuple(shlex.split(text))
@@ -45,7 +45,7 @@ def _sbatch_words(options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def workers_here(options: argparse.Namespace) -> int:
-    """Runs side by side on this machine, or in all workers of Slurm together."""
+    """Return the number of runs side by side on this machine, or in all workers of Slurm together."""
     if options.executor == "slurm":
         return (options.workers or WORKERS) * (options.jobs or 1)
     return options.jobs or (1 if options.profile == "paper" else usable_cores())

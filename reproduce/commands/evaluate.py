@@ -113,7 +113,10 @@ def _of_file(name: str, task: benchmark.Task) -> list[benchmark.Problem]:
 
 
 def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any, seed: int) -> benchmark.Header:
-    """The header of a submission, as far as it is known; a person adds the rest of a foreign model's."""
+    """Return the header of a submission, as far as it is known.
+
+    A person adds the rest of a foreign model's.
+    """
     fields: dict[str, Any] = {"seeds": (seed,), "kind": "program" if options.function else "trained"}
     if options.units_first:
         fields["order"] = "units first"
@@ -134,7 +137,10 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
 
 
 def _trainings(options: argparse.Namespace, seed: int, spec: Any) -> Sequence[Any]:
-    """The trainings behind loaded weights: the declared setting has all of them, what is loaded the last one alone."""
+    """Return the trainings behind loaded weights.
+
+    The declared setting has all of them, what is loaded the last one alone.
+    """
     if (folder := _folder(options.run)) is not None:
         info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         declared = {item.name: item.specs for item in CATALOGUE.experiments()}.get(info.get("experiment", ""), {})
@@ -146,12 +152,12 @@ def _trainings(options: argparse.Namespace, seed: int, spec: Any) -> Sequence[An
 
 
 def _folder(run: str) -> Path | None:
-    """The folder that is meant, as `lengen.load` tells one from a selector; None of a selector."""
+    """Return the folder that is meant, as `lengen.load` tells one from a selector; None of a selector."""
     return Path(run) if (Path(run) / "run.json").is_file() else None
 
 
 def _answerer(options: argparse.Namespace) -> tuple[Any, int]:
-    """Return what answers, and its seed: that of a run, else the one that its predictions are given."""
+    """Return the answerer and its seed: that of a run, else the one that its predictions are given."""
     given = [value for value in (options.function, options.hf, options.run) if value]
     if len(given) != 1:
         raise PredictionError("evaluate: expected one of MODULE:FUNCTION, --hf DIR and --run SELECTOR")
@@ -173,7 +179,7 @@ def _answerer(options: argparse.Namespace) -> tuple[Any, int]:
 
 
 def _stored(options: argparse.Namespace) -> Run | None:
-    """The run that is printed beside, if one is."""
+    """Return the run that is printed beside, if one is."""
     if not options.beside:
         return None
     own = (options.profile, options.seed) if getattr(options, "run", None) is None else ()  # else they choose --run

@@ -32,7 +32,7 @@ CHANGED = "take one of {} made with --set by --with-overrides"
 
 
 def of_task_or_experiment(name: str) -> Experiment:
-    """The experiment that is named where a task of the benchmark could be, and is not.
+    """Return the experiment that is named where a task of the benchmark could be, and is not.
 
     Raises `SelectorError`, or `TaskError` for a word that can be of neither.
     """
@@ -57,7 +57,7 @@ def encode_command(options: argparse.Namespace) -> int:
 
 
 def solve_command(options: argparse.Namespace) -> int:
-    """Greedy decoding with the newest finished run that kept its weights; smoke runs only where there is no other.
+    """Decode greedily with the newest finished run that kept its weights; smoke runs only where there is no other.
 
     Without operands a line of the standard input is a problem, and a line is printed for each.
     """
@@ -86,14 +86,14 @@ def solve_command(options: argparse.Namespace) -> int:
 
 
 def _operands(options: argparse.Namespace, spec: Spec) -> list[str]:
-    """The operands of the one problem that was typed, before torch is loaded."""
+    """Return the operands of the one problem that was typed, before torch is loaded."""
     if not options.operands:
         raise nothing_given(options.selector, piped=False)
     return list(options.operands) if getattr(options, "task", "") else typed_operands(options.operands, spec.data.task)
 
 
 def _lines(options: argparse.Namespace, spec: Spec) -> list[list[str]]:
-    """The problems of the standard input."""
+    """Return the problems of the standard input."""
     if sys.stdin is None or (not options.operands and sys.stdin.isatty()):
         raise nothing_given(options.selector)
     problems = list(typed_lines(sys.stdin, None if options.task else spec.data.task))
@@ -103,13 +103,13 @@ def _lines(options: argparse.Namespace, spec: Spec) -> list[list[str]]:
 
 
 def nothing_given(selector: str, piped: bool = True) -> SelectorError:
-    """The sentence for a command without a problem; ``piped``: it reads problems from the standard input, too."""
+    """Return the sentence for a command without a problem; ``piped``: it reads the standard input, too."""
     other = ", or pipe a line for each problem" if piped else ""
     return SelectorError(f"no problem for {selector}: type its operands, as in 57 48{other}")
 
 
 def probe_command(options: argparse.Namespace) -> int:
-    """The residual stream of a trained model on one problem, projected on its embedding and on its output head."""
+    """Show the residual stream of a trained model on one problem, projected on its embedding and output head."""
     experiment = CATALOGUE.select_one(options.selector)
     figure = _picture(experiment, options.out) if options.out else None
     operands = _operands(options, _spec(experiment))
@@ -136,7 +136,7 @@ def probe_command(options: argparse.Namespace) -> int:
 
 
 def _picture(experiment: Experiment, out: str) -> Figure:
-    """The figure that ``probe`` draws into the file ``out``; raises `SelectorError` or `StoreError`."""
+    """Return the figure that ``probe`` draws into the file ``out``; raises `SelectorError` or `StoreError`."""
     check_place("out", out)
     if Path(out).suffix not in (".png", ".svg"):
         raise SelectorError(f"--out {out}: expected a name that ends in .png or .svg")
@@ -148,7 +148,7 @@ def _picture(experiment: Experiment, out: str) -> Figure:
 
 
 def _spec(experiment: Experiment) -> Spec:
-    """The published specification, or the largest there is; raises `SelectorError` if there is none."""
+    """Return the published specification, or the largest there is; raises `SelectorError` if there is none."""
     check_profile(experiment, None)
     return experiment.specs[next(profile for profile in reversed(PROFILES) if profile in experiment.specs)]
 
@@ -166,7 +166,7 @@ class Model(NamedTuple):
 def find(
     experiment: Experiment, profile: str | None = None, seed: int | None = None, with_overrides: bool = False
 ) -> Model:
-    """The newest finished run of an experiment's declared setting, or the model that it constructs, which needs no run.
+    """Return the newest finished run of an experiment's declared setting, or the model that it constructs.
 
     ``with_overrides``: the newest run, even if it was made with ``--set``. Smoke runs answer where there is no other.
     Raises `StoreError` with the run to make where there is none, `SelectorError` where one of a constructed
@@ -188,8 +188,10 @@ def find(
 
 
 def without_runs(model: str, **options: object) -> None:
-    """Refuse options that choose a run of a model without any, as "NAME is constructed", by a `SelectorError`; None and
-    False: not given."""
+    """Refuse options that choose a run of a model without any, as "NAME is constructed".
+
+    Raises `SelectorError`; None and False: not given.
+    """
     given = [f"--{key.replace('_', '-')}" for key, value in options.items() if value is not None and value is not False]
     if given:
         said = f"{model} and has no runs for {' and '.join(given)} to choose from"
@@ -197,7 +199,7 @@ def without_runs(model: str, **options: object) -> None:
 
 
 def setting(name: str, profile: str | None = None) -> Spec:
-    """The setting of an experiment: of the profile, else of the first of cpu, night, paper and smoke that it has."""
+    """Return the setting of an experiment: of the profile, else of its first of cpu, night, paper and smoke."""
     experiment = CATALOGUE.select_one(name)
     check_profile(experiment, profile)
     known = [one for one in ("cpu", *PROFILES) if one in experiment.specs and one != "smoke"] or ["smoke"]

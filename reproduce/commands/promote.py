@@ -28,8 +28,11 @@ def _say(sentence: str) -> None:
 
 
 def promote_command(options: argparse.Namespace) -> int:
-    """Add finished local runs of settings as they are declared now to the committed tables. Seeds from `MOST` on, on
-    which settings are tried, stay behind unless named: they would be evidence chosen by its outcome."""
+    """Add finished local runs of settings as they are declared now to the committed tables.
+
+    Seeds from `MOST` on, on which settings are tried, stay behind unless named: they would be evidence chosen by its
+    outcome.
+    """
     reference, local = stores()
     if options.source is not None:
         local = _local(Path(options.source))
@@ -91,7 +94,7 @@ def _of_seeds(runs: Sequence[Run], seeds: Sequence[int] | None, local: Store) ->
 
 
 def _local(folder: Path) -> LocalStore:
-    """The local store in another results folder, or the folder of local runs itself."""
+    """Return the local store in another results folder, or the folder of local runs itself."""
     folder = folder.absolute()
     if not folder.is_dir():
         raise StoreError(f"--from {readable(folder)}: there is no such folder; expected results/local of a checkout")
@@ -99,7 +102,7 @@ def _local(folder: Path) -> LocalStore:
 
 
 def _refresh_reference(paper: str, reference: Store) -> None:
-    """Figures and comparison of a paper follow the promoted runs."""
+    """Let figures and comparison of a paper follow the promoted runs."""
     _, paths = comparison.save(paper, [reference])
     drawn = figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr))
     for path in (*drawn, *paths):

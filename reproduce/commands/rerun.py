@@ -68,7 +68,7 @@ def told(lines: list[Line], differences: list[str], *, gpu: bool = False) -> lis
 
 
 def chosen(text: str, profile: str | None = None, seed: int | None = None) -> tuple[Run, Store]:
-    """The run in a version folder, or the newest finished one of an experiment's declared setting, and its store.
+    """Return a run and its store: that of a version folder, or the newest finished one of a declared setting.
 
     Raises `StoreError` or `SelectorError` where there is none.
     """
@@ -95,8 +95,10 @@ def _in_folder(folder: Path, profile: str | None, seed: int | None) -> tuple[Run
 
 
 def setting(run: Run) -> Spec:
-    """The specification of a stored run, with the sections of its paper; raises `StoreError` where today's program
-    reads another one from it."""
+    """Return the specification of a stored run, with the sections of its paper.
+
+    Raises `StoreError` where today's program reads another one from it.
+    """
     paper = run.experiment.split("/")[0]
     specs = {item.name: item.specs for item in CATALOGUE.experiments(paper)}.get(run.experiment, {})
     sort = type(specs[run.profile]) if run.profile in specs else Spec

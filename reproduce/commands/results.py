@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def list_command(options: argparse.Namespace) -> int:
-    """Papers; of a paper its figures; of a figure its variants. Reads the committed tables, no records."""
+    """List papers; of a paper its figures; of a figure its variants. Reads the committed tables, no records."""
     selector = options.selector or "*"
     chosen = CATALOGUE.select(selector)
     names = list(dict.fromkeys(item.paper for item in chosen))
@@ -76,7 +76,7 @@ def show_command(options: argparse.Namespace) -> int:
 
 
 def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Recorded]":
-    """Published values of a paper, its statements, and the last comparison with them."""
+    """Show the published values of a paper, its statements, and the last comparison with them."""
     from reproduce.comparison.statements import statements
     from reproduce.comparison.values import values
 
@@ -86,7 +86,7 @@ def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Record
 def _published(
     experiment: Experiment, values: "Sequence[Value]", said: "Sequence[Statement]", last: Recorded
 ) -> list[listing.Entry]:
-    """The published values and statements that name an experiment."""
+    """Return the published values and statements that name an experiment."""
     from reproduce.comparison.values import span
 
     found = [
@@ -134,7 +134,7 @@ def figures_command(options: argparse.Namespace) -> int:
 
 
 def report_command(options: argparse.Namespace) -> int:
-    """One site: an index, a page per paper, a page per run."""
+    """Write one site: an index, a page per paper, a page per run."""
     selector = options.selector or "*"
     if "/" in selector.strip("/"):
         raise SelectorError(f"selector '{selector}': a report covers whole papers; name a paper, or nothing for all")
@@ -143,7 +143,7 @@ def report_command(options: argparse.Namespace) -> int:
 
 
 def write_report(papers: Sequence[str]) -> Path:
-    """Write the pages of these papers and the index of all, saying how far it is; the path of the index."""
+    """Write the pages of these papers and the index of all, saying how far it is; returns the index's path."""
     from reproduce.pages import site
     from reproduce.runs.display import counter
 
@@ -151,7 +151,7 @@ def write_report(papers: Sequence[str]) -> Path:
 
 
 def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
-    """Papers that a selector names, each with the figures to draw that it names (None for all)."""
+    """Return the papers that a selector names, each with the figures to draw that it names (None for all)."""
     paper, _, rest = (selector or "*").strip("/").partition("/")
     chosen = list(dict.fromkeys(item.paper for item in CATALOGUE.select(paper)))
     if not rest:

@@ -145,7 +145,7 @@ def _tell_outcome(report: Report, local: LocalStore, chosen: Sequence[Experiment
 
 
 def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
-    """The jobs; raises `SettingError`, for several values of one setting with what to do."""
+    """Return the jobs; raises `SettingError`, for several values of one setting with what to do."""
     try:
         return planning.plan(chosen, options.profile, options.seeds, options.overrides)
     except SettingError as error:
@@ -156,7 +156,7 @@ def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
 
 
 def _worth_saying(plan: Plan, chosen: Sequence[Experiment], options: argparse.Namespace) -> Iterator[str]:
-    """Note on what a reader of the command might not expect: one seed of that number, and a run with another name."""
+    """Yield notes on what may surprise: one seed of that number, and a run with another name."""
     if options.seeds and len(options.seeds) == 1 and options.seeds[0] > 0:
         (seed,) = options.seeds
         first = "0" if seed == 1 else f"0..{seed - 1}"
@@ -169,7 +169,7 @@ def _worth_saying(plan: Plan, chosen: Sequence[Experiment], options: argparse.Na
 
 
 def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:
-    """Home of a run -> the statements that rest on it with what they ask: one that changes later is younger than it."""
+    """Return the statements that rest on each home of a run, with what they ask: one changed later is younger."""
     from reproduce.comparison.history import standing
 
     where = dict.fromkeys((job.experiment.split("/")[0], job.profile) for job in plan.jobs)
@@ -185,8 +185,10 @@ def suite(chosen: Sequence[Experiment], selector: str, profile: str) -> tuple[li
 
 
 def conclude(papers: Sequence[str]) -> None:
-    """Draw the figures of the local runs, write comparison and report; print published values beside them, the main
-    statements, and where everything lies."""
+    """Draw the figures of the local runs, write comparison and report.
+
+    Prints published values beside them, the main statements, and where everything lies.
+    """
     from reproduce import figures
     from reproduce.commands import results
     from reproduce.pages import comparison
@@ -224,8 +226,11 @@ def _has_gpu() -> bool:
 
 
 def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
-    """Share of its updates that each job makes, by the committed runs of the same at its profile or, where there are
-    none, at the next larger one that has some, else at the next smaller one; None if they cannot tell."""
+    """Return the share of its updates that each job makes, by committed runs of the same.
+
+    These are at its profile or, where there are none, at the next larger one that has some, else at the next smaller
+    one; None if they cannot tell.
+    """
     committed, held = Reference(reference_root()), dict[tuple[str, str], list[Run]]()
     for job in jobs:
         key = job.experiment, job.profile
@@ -273,7 +278,7 @@ def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> No
 
 
 def _summary(report: Report, store: Store) -> None:
-    """Folder and exact match in and outside the trained range, one line per run."""
+    """Print folder and exact match in and outside the trained range, one line per run."""
     for done in report.runs:
         inside, outside = accuracies(done)
         where = f"{inside} in the trained range, {outside} outside"

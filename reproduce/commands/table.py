@@ -36,7 +36,7 @@ def _a(*names: str, **fields: Any) -> Argument:
 
 
 def _flag(*names: str) -> Argument:
-    """An option without a value; the last of the names is its help."""
+    """Return an option without a value; the last of the names is its help."""
     return Argument(names[:-1], {"action": "store_true", "help": names[-1]})
 
 

@@ -9,7 +9,7 @@ MOST_SEEDS = 1000
 
 
 def seeds(text: str) -> tuple[int, ...]:
-    """Seeds of ``--seeds``: ``5`` is seed 5, ``0..2`` and ``0-2`` are 0, 1, 2, ``0,2`` is 0 and 2; each once, in order.
+    """Return the seeds of ``--seeds``: ``5`` is 5, ``0..2`` and ``0-2`` are 0, 1, 2, ``0,2`` is 0 and 2; each once.
 
     >>> seeds("5"), seeds("0..2"), seeds("0-2"), seeds("0,2"), seeds("0..1,7")
     ((5,), (0, 1, 2), (0, 1, 2), (0, 2), (0, 1, 7))
@@ -28,14 +28,14 @@ def seeds(text: str) -> tuple[int, ...]:
 
 
 def seed(text: str) -> int:
-    """One seed."""
+    """Return one seed."""
     if not _is_whole(text):
         raise argparse.ArgumentTypeError(f"'{text}' is no seed: expected a whole number from 0")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """A whole number from 1."""
+    """Return a whole number from 1."""
     if not (_is_whole(text) and int(text) > 0):
         raise argparse.ArgumentTypeError(f"'{text}' is no number of them: expected a whole number from 1")
     return int(text)
@@ -59,7 +59,7 @@ def file(*endings: str) -> Callable[[str], str]:
 
 
 def steps(text: str) -> range:
-    """Steps of ``--steps``.
+    """Return the steps of ``--steps``.
 
     >>> steps("0..99"), steps("5")
     (range(0, 100), range(5, 6))

@@ -154,8 +154,10 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
 
 
 def _distance(experiment: Experiment, runs: Sequence[Run]) -> str:
-    """Return the distance of the farthest run: that of shorter problems if the longest published length was
-    not tested."""
+    """Return the distance of the farthest run.
+
+    It is that of shorter problems if the longest published length was not tested.
+    """
     paper = experiment.specs.get("paper")
     found = farthest(distance(run, paper) for run in runs)
     if found in NEAR and paper and (cells := tested(runs)) and max(cells)[0] < max(paper.test.lengths):

@@ -49,7 +49,7 @@ class Comparison:
         return any(line.trained for line in self.lines) or any(one.distance for one in (*found, *self.details))
 
     def of(self, experiments: Iterable[Experiment], statement: str = "") -> "Comparison":
-        """Return what rests on one of these experiments; of the statements the one with this id, if one is named."""
+        """Return the comparison of these experiments alone; of the statements the one with this id, if one is named."""
         names = {item.name for item in experiments}
         rest = [one for one in self.answers if statement in ("", one.statement.id)]
         resting = tuple(one for one in rest if names & set(one.statement.counted))

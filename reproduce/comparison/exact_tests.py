@@ -78,7 +78,7 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
 
 
 def _deals(seeds: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield how many of some seeds each group can get."""
+    """Return the numbers of seeds that each group can get."""
     return (more for more in itertools.product(*(range(free + 1) for free in room)) if sum(more) == seeds)
 
 

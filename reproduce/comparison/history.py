@@ -58,7 +58,7 @@ def _sum(asked: Mapping[str, Any]) -> str:
 
 
 def knew(info: Mapping[str, object], statement: Statement) -> bool:
-    """Return whether a run was started when the statement stood as it does now."""
+    """Return True if a run was started when the statement stood as it does now."""
     recorded = info.get("claims")
     return isinstance(recorded, dict) and digest(statement) in recorded.values()
 

@@ -67,7 +67,7 @@ of "longest" the longest."""
 
 
 def inside(cells: Cells, trained: Trained, region: Region, lengths: Bounds, counts: Bounds) -> Cells:
-    """The cells that lie in a region of a trained range and within bounds.
+    """Return the cells that lie in a region of a trained range and within bounds.
 
     >>> inside([(2, 1), (3, 1), (4, 1), (5, 1)], Trained(3, 1), REGIONS["next"], None, None)
     [(4, 1)]
@@ -84,7 +84,7 @@ def _within(value: int, bounds: Bounds) -> bool:
 
 
 def scalar(name: str) -> Measure:
-    """A number of run.json that the run wrote there itself."""
+    """Return a number of run.json that the run wrote there itself."""
 
     def value(run: Run) -> tuple[float, int]:
         if (found := run.info.get("scalars", {}).get(name)) is None:
@@ -98,12 +98,12 @@ def scalar(name: str) -> Measure:
 
 
 def hits(name: str) -> Measure:
-    """An array ``hits.<name>.<length>`` of one 0 or 1 per test example."""
+    """Return an array ``hits.<name>.<length>`` of one 0 or 1 per test example."""
     return _array(f"hits.{name}", name, proportion=True)
 
 
 def values(name: str) -> Measure:
-    """An array ``values.<name>.<length>`` of one number per test example; nan belongs to no example."""
+    """Return an array ``values.<name>.<length>`` of one number per test example; nan belongs to no example."""
     return _array(f"values.{name}", name, proportion=False)
 
 
@@ -121,13 +121,13 @@ def _array(prefix: str, name: str, proportion: bool) -> Measure:
 
 
 def _reach(axis: str) -> Measure:
-    """The largest length (or count) still right in 90 %, as a multiple of the trained one."""
+    """Return the largest length (or count) still right in 90 %, as a multiple of the trained one."""
     words = f"largest {axis} right in 90 %, as a multiple of the trained one"
     return OfRun(words, partial(reached, axis=AXES.index(axis)))
 
 
 def _area(axis: str) -> Measure:
-    """The area under accuracy over the logarithm of length (or count) over the trained one."""
+    """Return the area under accuracy over the logarithm of length (or count) over the trained one."""
     return OfRun(f"area under accuracy over log {axis}", partial(covered, axis=AXES.index(axis)), proportion=True)
 
 
@@ -142,11 +142,11 @@ class Vocabulary:
     own: Mapping[str, Measure | Family]
 
     def names(self) -> list[str]:
-        """Names of measures, and of families without the dot."""
+        """Return the names of measures, and of families without the dot."""
         return [*METRICS, *FAMILIES, *self.own]
 
     def measure(self, name: str) -> Measure:
-        """The measure of that name, ``family.rest`` for one of a family; KeyError where there is none."""
+        """Return the measure of that name, ``family.rest`` for one of a family; KeyError where there is none."""
         if name in METRICS:
             metric = METRICS[name]
             return Scored(metric.words, metric.numerator, metric.denominator, metric.proportion)
@@ -158,12 +158,12 @@ class Vocabulary:
 
 
 def paper_measures(name: str) -> Vocabulary:
-    """The measures that a paper may name."""
+    """Return the measures that a paper may name."""
     return Vocabulary(CATALOGUE.paper(name).measures())
 
 
 def ratios(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[list[tuple[float, float]]]:
-    """Return numerator and denominator of each run in each cell, or one pair a run for a measure of whole runs.
+    """Return the numerator and denominator of each run in each cell, or one pair a run for a measure of whole runs.
 
     Args:
         runs: one per seed, of one experiment.

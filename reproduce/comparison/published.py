@@ -167,7 +167,7 @@ def distance(run: Run, paper: Spec | None) -> str:
 
 @cache  # runs share few data sections
 def _stored(data: bytes) -> dict[str, Any]:
-    """`problem` of a stored data section, with fields that are younger than the run."""
+    """Return `problem` of a stored data section, with fields that are younger than the run."""
     return _declared(build(msgspec.json.decode(data), DataSpec, "data"))
 
 

@@ -26,7 +26,7 @@ class Recorded:
     """Id of a published value -> ours and the points apart, in words."""
 
     def counts(self, ids: list[str] | None = None) -> Counter[str]:
-        """Return how many statements, or of these, have which answer."""
+        """Return the number of statements, or of these, by answer."""
         kept = [word for name, word in self.answers.items() if ids is None or name in ids]
         return Counter({word: kept.count(word) for word in WORDS})
 

@@ -122,7 +122,7 @@ def parse(table: Mapping[str, Any], where: str, known: Mapping[str, Experiment],
 
 
 def _sentence(message: str) -> str:
-    """Return what msgspec says of a value, the field first."""
+    """Return the message of msgspec on a value, the field first."""
     what, _, path = message.partition(" - at `$")
     what = what.replace("`", "'")
     name = re.sub(r"^\.|`$", "", path)
@@ -154,6 +154,6 @@ def _mistakes(statement: Statement, known: Mapping[str, Experiment], paper: str)
 
 
 def naming(some: Iterable[Statement], experiments: Iterable[Experiment]) -> list[Statement]:
-    """Return those of some statements that rest on one of these experiments, not in their details alone."""
+    """Return those of the statements that rest on one of these experiments, not in their details alone."""
     names = {item.name for item in experiments}
     return [statement for statement in some if names & set(statement.counted)]

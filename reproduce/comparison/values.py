@@ -120,8 +120,10 @@ OPTIONAL = ("unit", "region", "measure", "mode", "statistic", "across")
 
 
 def values(paper: str, again: bool = False) -> tuple[Value, ...]:
-    """Every published measurement of a paper, each once; with ``again`` once for each experiment, in tables that are
-    printed again, too."""
+    """Return every published measurement of a paper, each once.
+
+    With ``again`` once for each experiment, in tables that are printed again, too.
+    """
     path = CATALOGUE.paper(paper).published
     known = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
     found: dict[tuple[Any, ...], Value] = {}
@@ -164,7 +166,7 @@ def group_values(group: Mapping[str, Any], paper: str, known: Mapping[str, Exper
 
 
 def _printed(value: int | float | str) -> tuple[str, float] | None:
-    """Return relation and number.
+    """Return the relation and the number of a printed value.
 
     >>> _printed(98.2), _printed("<1"), _printed(">=67.8"), _printed("N/A")
     (('=', 98.2), ('<', 1.0), ('>=', 67.8), None)
@@ -176,7 +178,7 @@ def _printed(value: int | float | str) -> tuple[str, float] | None:
 
 
 def _cells(experiment: Experiment, row: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Lengths and counts that the published specification tests in the region and bounds of an entry."""
+    """Return the lengths and counts that the published specification tests in the region and bounds of an entry."""
     spec = experiment.specs["paper"]
     trained = spec.data.trained
     tested = spec.test.counts if trained.second > 1 or len(spec.test.counts) > 1 else (1,)

@@ -90,7 +90,7 @@ def page(found: Comparison) -> str:
 
 
 def score_of(found: Comparison) -> str:
-    """Return how many published values are met, and how many of those beyond the trained range that are not near 0."""
+    """Return the score of published values that are met, and of those beyond the trained range not near 0."""
     beyond = hard(found.lines)
     if not found.score.compared:
         return ""
@@ -118,7 +118,7 @@ def _scores(found: Sequence[Line]) -> str:
 
 
 def values_table(found: Iterable[Line]) -> str:
-    """Return published, ours with every seed, points apart; one row for each value."""
+    """Return a table of published values, ours with every seed, points apart; one row for each value."""
     return table(
         ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "distance"],
         (
@@ -171,7 +171,7 @@ def lacking_table(found: Sequence[Line]) -> str:
 
 
 def _instead(line: Line) -> str:
-    """Return what was run in place of a published measurement."""
+    """Return the setting that was run in place of a published measurement."""
     if line.distance:
         return line.distance
     if line.trained:
@@ -230,7 +230,7 @@ def _rows(found: Comparison) -> Iterable[list[object]]:
 
 
 def command(answer: Answer) -> str:
-    """Return what makes the runs of a statement again: whole figures if several variants of one are needed."""
+    """Return the command that makes the runs of a statement again: whole figures where it needs several variants."""
     figures: dict[tuple[str, str], list[str]] = {}
     for finding in answer.findings:
         for name in finding.part.names:
@@ -290,7 +290,7 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
 
 
 def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> "Text":
-    """Return how many published values are met and how many statements have which answer."""
+    """Return the score in words: published values that are met, and statements by answer."""
     from rich.text import Text
 
     found = (
@@ -336,7 +336,7 @@ def _shown_answer(answer: Answer, whose: str) -> "list[RenderableType]":
 
 
 def _shown_detail(found: Finding) -> "list[RenderableType]":
-    """Return what a detail compares and its outcome, of a statement that rests on other experiments."""
+    """Return the comparison of a detail and its outcome, of a statement that rests on other experiments."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -345,7 +345,7 @@ def _shown_detail(found: Finding) -> "list[RenderableType]":
 
 
 def answers_in_words(counts: Counter[str]) -> "Text":
-    """Return how many statements have which answer; what none has is left out.
+    """Return the number of statements by answer in words; an answer that none has is left out.
 
     >>> from reproduce.pages.terminal import NO_BREAK
     >>> answers_in_words(Counter({"holds": 1, "cannot tell": 3})).plain.replace(NO_BREAK, " ")

@@ -26,7 +26,7 @@ class Facts:
 
 
 def gather(repository: Path) -> Facts:
-    """The facts of a checkout; raises `StoreError` for a damaged run."""
+    """Return the facts of a checkout; raises `StoreError` for a damaged run."""
     reference = Reference(repository / "results")
     papers = CATALOGUE.papers()
     return Facts(

@@ -58,7 +58,7 @@ def picture(path: Path, link: str) -> tuple[str, str, str]:
 
 
 def _draws(figure: Figure, value: Value) -> bool:
-    """Return whether a figure shows what a published value is of: exact match, or the measures of its curves."""
+    """Return True if a figure shows the measure of a published value: exact match, or those of its curves."""
     from lengen.plotting.frames import published_kinds
 
     measures = {measure for measure, _ in published_kinds(figure.options)}

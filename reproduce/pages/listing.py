@@ -34,7 +34,7 @@ LEGEND = (
 
 
 def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str, Recorded], cores: int) -> "Table":
-    """A row per paper: title, published values that are met, main statements, and per size its time and what has run.
+    """Return a row per paper: title, values that are met, main statements, and per size its time and what has run.
 
     Args:
         stores: where runs are looked for.
@@ -58,7 +58,7 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str,
 def _size(
     experiments: Sequence[Experiment], profile: str, stores: Sequence[Store], cores: int
 ) -> tuple[str, str, str] | None:
-    """A profile, the time that a run of the whole paper takes at it, and how many of its experiments have run."""
+    """Return a profile, the time of the whole paper at it, and how many of its experiments have run."""
     suite = [item for item in experiments if profile in item.specs and profile not in item.extra]
     if not suite:
         return None
@@ -97,7 +97,7 @@ def answered(counts: Counter[str]) -> "Text":
 
 
 def groups(paper: str) -> dict[str, list[Experiment]]:
-    """``paper/figure`` -> its variants; of a figure without any of its own those that it draws."""
+    """Return the variants of each ``paper/figure``; of a figure without any of its own those that it draws."""
     found: dict[str, list[Experiment]] = {}
     for item in CATALOGUE.experiments(paper):
         found.setdefault(f"{paper}/{item.figure}", []).append(item)
@@ -114,7 +114,7 @@ def figures(
     stores: Sequence[Store],
     resting: Mapping[str, Counter[str]],
 ) -> "Table":
-    """A row per figure: title, answers to the statements that rest on it, variants, those that have run, time of all.
+    """Return a row per figure: title, answers to its statements, variants, those that have run, time of all.
 
     Args:
         groups: ``paper/figure`` -> its variants.
@@ -132,7 +132,7 @@ def figures(
 
 
 def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> "Table":
-    """A row per variant: its name, what is claimed of it where, time, and the seeds at each size that a store holds.
+    """Return a row per variant: its name, what is claimed of it where, time, and the stored seeds at each size.
 
     Where every variant has a remark, the one that most have is the table's caption instead.
     """
@@ -158,7 +158,10 @@ def _time(items: Sequence[Experiment]) -> str:
 
 
 def _seeds(item: Experiment, store: Store) -> str:
-    """Seeds by size, runs made with ``--set`` apart: ``cpu 3 +1 with --set``; each reader of a shared run counts it."""
+    """Return the seeds by size, runs made with ``--set`` apart: ``cpu 3 +1 with --set``.
+
+    Each reader of a shared run counts it.
+    """
     lines = []
     for profile in item.specs:
         runs = list(store.made(CATALOGUE.home(item, profile).name, profile))
@@ -170,7 +173,7 @@ def _seeds(item: Experiment, store: Store) -> str:
 
 
 def _remark(item: Experiment) -> str:
-    """Why an experiment has no cpu size, whose run it shares there, or why a run of the paper leaves it out."""
+    """Return the reason why an experiment has no cpu size, whose run it shares, or why the paper leaves it out."""
     if "cpu" not in item.specs:
         return f"not at cpu size: {item.absent.get('cpu', 'not declared')}"
     shared = CATALOGUE.home(item, "cpu")
@@ -192,8 +195,10 @@ class Entry(NamedTuple):
 
 
 def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> "list[RenderableType]":
-    """Claim and place; what its settings change of the defaults, or all of them (``full``); published entries and
-    their answers; commands.
+    """Return the lines on an experiment: its claim and place first.
+
+    Then what its settings change of the defaults, or all of them (``full``); published entries and their answers;
+    commands.
     """
     from rich.text import Text
 
@@ -225,7 +230,7 @@ def description(experiment: Experiment, published: Sequence[Entry], full: bool =
 
 
 def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
-    """Return fields with their value at each size, or with the one of all sizes; lists break at their commas."""
+    """Return the fields with their value at each size, or with the one of all sizes; lists break at their commas."""
     from rich.text import Text
 
     made = table("", *heads)
@@ -251,7 +256,7 @@ ABSENT = object()
 
 
 def fields(path: str, values: Sequence[Any]) -> list[list[str]]:
-    """A row for each field of what stands at a path of several settings, plain data; parts by their kind, then theirs.
+    """Return a row for each field at a path of several settings; parts by their kind, then their fields.
 
     >>> fields("data.task", [{"kind": "parity", "bits": 3}, {"kind": "addition", "digits": 5}])
     [['data.task', 'parity', 'addition'], ['data.task.bits', '3', ''], ['data.task.digits', '', '5']]
@@ -265,7 +270,7 @@ def fields(path: str, values: Sequence[Any]) -> list[list[str]]:
 
 
 def _value(value: object) -> str:
-    """A field's value; long ranges of whole numbers as first..last."""
+    """Return a field's value; long ranges of whole numbers as first..last."""
     if value is None or value is ABSENT:
         return "" if value is ABSENT else "none"
     if isinstance(value, list):
@@ -276,7 +281,7 @@ def _value(value: object) -> str:
 
 
 def _ranges(values: Sequence[int]) -> str:
-    """Whole numbers, those that follow one another at equal distances as first..last.
+    """Return whole numbers, those that follow one another at equal distances as first..last.
 
     >>> _ranges([5, 10, 15, 20, 21, 25, 30]), _ranges([1, 2, 3, 4, 6, 9])
     ('5..20 by 5,21,25,30', '1..4,6,9')
@@ -292,7 +297,7 @@ def _ranges(values: Sequence[int]) -> str:
 
 
 def _range(group: Sequence[int]) -> str:
-    """Numbers at equal distances: as first..last if that is shorter."""
+    """Return numbers at equal distances: as first..last if that is shorter."""
     step = group[1] - group[0] if len(group) > 1 else 0
     if len(group) < (3 if step == 1 else 4):
         return ",".join(map(str, group))
@@ -300,7 +305,7 @@ def _range(group: Sequence[int]) -> str:
 
 
 def different_kernels(runs: Iterable[Run]) -> str:
-    """One sentence if the runs of one setting were trained with several kernels, by run.json; else nothing."""
+    """Return a sentence if the runs of one setting were trained with several kernels, by run.json; else nothing."""
     seeds: dict[str, list[int]] = {}
     for run in runs:
         kernels = run.info.get("kernels")

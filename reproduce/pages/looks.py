@@ -33,5 +33,5 @@ def plural(word: str, count: int) -> str:
 
 
 def counted(counts: Counter[str]) -> str:
-    """Return how many statements have each answer that any has."""
+    """Return the number of statements by answer in words, for each answer that any has."""
     return ", ".join(f"{counts[word]} {plural(word, counts[word])}" for word in WORDS if counts[word])

@@ -139,7 +139,7 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
 
 
 def _lines(axes: "Axes", found: Headline) -> None:
-    """Draw ours as lines, published values as hollow marks at the same lengths, dotted what lies between."""
+    """Draw ours as lines, published values as hollow marks at the same lengths, dotted in between."""
     from lengen import plotting
 
     for place, (name, values) in enumerate(found.lines.items()):

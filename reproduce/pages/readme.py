@@ -41,13 +41,13 @@ class BlockError(ValueError):
 
 
 def pages(repository: Path) -> list[Path]:
-    """The pages of a checkout that may have blocks: the front page, those of the papers, and the documentation."""
+    """Return the pages of a checkout that may have blocks: the front page, the papers', the documentation."""
     forms = ("README.md", "papers/*/README.md", "papers/*/REPORT.md", "docs/**/*.md")
     return sorted({path for form in forms for path in repository.glob(form)})
 
 
 def filled(page: str, facts: Facts) -> str:
-    """A page with every block of it written anew; the rest as it was.
+    """Return a page with every block of it written anew; the rest as it was.
 
     Raises:
         BlockError: a block of a kind that there is not, or of what is no paper.
@@ -104,7 +104,7 @@ def _summary(paper: str, facts: Facts) -> str:
 
 
 def sentence(found: Sequence[Comparison]) -> str:
-    """Return what was found, in one sentence or two."""
+    """Return the result of a paper, in one sentence or two."""
     met, compared = (sum(getattr(one.score, name) for one in found) for name in ("within_5", "compared"))
     counts = _counts(found)
     easier = sum(overview.look(one) == overview.EASIER for each in found for one in each.answers)
@@ -128,7 +128,7 @@ def sentence(found: Sequence[Comparison]) -> str:
 
 
 def _rest(found: Sequence[Comparison]) -> str:
-    """Return how many values rest on few trainings, and how many answers are of words younger than their runs."""
+    """Return the numbers of values that rest on few trainings, and of answers of words younger than their runs."""
     compared = [line for one in found for line in one.lines if line.compared]
     few = sum(line.trained < FEWEST_OF_A_LEVEL for line in compared)
     told_apart = [answer for one in found for answer in one.answers if answer.word != UNSURE]
@@ -139,12 +139,12 @@ def _rest(found: Sequence[Comparison]) -> str:
 
 
 def _counts(found: Sequence[Comparison]) -> Counter[str]:
-    """Number of statements of all papers together, by answer."""
+    """Return the number of statements of all papers together, by answer."""
     return sum((one.counts for one in found), Counter())
 
 
 def first(found: Sequence[Comparison]) -> str:
-    """Return what was found, and the picture with its alternative text and its caption."""
+    """Return the results, and the picture with its alternative text and its caption."""
     return (
         f"{sentence(found)}\n\n"
         f"![{overview.right(found)}](results/{overview.FILE})\n\n"
@@ -191,7 +191,7 @@ def scores(found: Sequence[Comparison]) -> str:
 
 
 def met(found: Comparison) -> str:
-    """Return how many published values are met; the reason if none stands beside ours."""
+    """Return the number of published values that are met; the reason if none stands beside ours."""
     score = found.score
     if not score.compared:
         return f"none of {score.printed} beside ours yet: {SHORTER}" if score.printed else "none printed"

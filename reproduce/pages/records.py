@@ -1,5 +1,6 @@
-"""Records of runs for the pages of the site: counts of every cell by seed, training curves, attention maps; and a row
-for every experiment.
+"""Records of runs for the pages of the site.
+
+Counts of every cell by seed, training curves, attention maps; and a row for every experiment.
 
 Declared experiments and their runs enter; rows and plain data for JSON leave, of counts never rates.
 """
@@ -29,8 +30,9 @@ HEAD = (
 
 
 def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str, object]:
-    """Return what a metric counts in every tested cell, by mode and seed, with the trained cells and the seeds that
-    learned them; modes in which it counts nothing are left out.
+    """Return the counts of a metric in every tested cell, by mode and seed.
+
+    With them stand the trained cells and the seeds that learned them; modes in which it counts nothing are left out.
 
     ``{"name", "cells": [[length, count]], "inside": [0 or 1], "modes": {mode: [{"seed", "learned", "right", "n"}]}}``;
     a cell that a seed did not test in a mode has n 0.
@@ -81,7 +83,7 @@ def curves(runs: Sequence[Run]) -> dict[str, list[tuple[int, list[tuple[int, flo
 
 
 def _spread(points: Sequence[tuple[int, float]], most: int) -> list[tuple[int, float]]:
-    """The first and the last point, and between them those that lie apart on a logarithmic axis."""
+    """Return the first and the last point, and between them those that lie apart on a logarithmic axis."""
     places = [math.log(max(step, 1)) for step, _ in points]
     apart, kept = (places[-1] - places[0]) / most, [0]
     for k, place in enumerate(places[1:-1], start=1):
@@ -91,7 +93,10 @@ def _spread(points: Sequence[tuple[int, float]], most: int) -> list[tuple[int, f
 
 
 def attention(run: Run) -> dict[str, object] | None:
-    """The stored maps, the average first; weights in steps of 1/255, as base64 of bytes: layer, head, query, key."""
+    """Return the stored maps, the average first.
+
+    Weights are in steps of 1/255, as base64 of bytes: layer, head, query, key.
+    """
     stored = run.attention
     if stored is None:
         return None
@@ -115,8 +120,10 @@ def experiments(
     runs: Mapping[str, Sequence[Run]],
     tokens: Callable[[Run], float] = run_cost.tokens,
 ) -> list[tuple[str, ...]]:
-    """Return a row for every experiment, in the order of declaration: how far its runs at its largest size learned and
-    went on, medians over seeds, or why there is none; ``tokens`` counts those of a run.
+    """Return a row for every experiment, in the order of declaration.
+
+    It says how far its runs at its largest size learned and went on, medians over seeds, or why there is none;
+    ``tokens`` counts those of a run.
     """
     return [_experiment(item, runs.get(item.name, ()), tokens) for item in declared]
 
@@ -146,8 +153,9 @@ def _experiment(experiment: Experiment, runs: Sequence[Run], tokens: Callable[[R
 
 
 def _state(some: Sequence[Run]) -> str:
-    """Return whether most seeds have learned its range, as in the pictures; empty for weights set by hand and if no
-    trained cell was tested.
+    """Return the word on whether most seeds have learned the range, as in the pictures.
+
+    It is empty for weights set by hand, and if no trained cell was tested.
     """
     if some[0].constructed or math.isnan(median(map(at_edge, some))):
         return ""
@@ -155,8 +163,9 @@ def _state(some: Sequence[Run]) -> str:
 
 
 def _took(some: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, str, str]:
-    """Return parameters, millions of tokens that the model was trained on, seconds of the run with all its trainings:
-    medians over seeds.
+    """Return medians over seeds of what a run took.
+
+    These are parameters, millions of tokens that the model was trained on, seconds with all its trainings.
     """
 
     def middle(values: Sequence[float], form: str) -> str:

@@ -45,7 +45,7 @@ def identity(paper: str, facts: Facts) -> str:
 
 
 def failed(paper: str, facts: Facts) -> str:
-    """Statements and details that do not hold, and published values that are missed."""
+    """Return the statements and details that do not hold, and the published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
     below = [
         f"- A detail of `{paper}/{answer.statement.id}`: {one.part.words}: {text.outcome(one)}; {text.measured(one)}."
@@ -70,7 +70,7 @@ def statements(paper: str, facts: Facts, *words: str) -> str:
 
 
 def cost(paper: str, facts: Facts) -> str:
-    """Runs, seeds and hours by profile and device."""
+    """Return a table of runs, seeds and hours by profile and device."""
     groups: dict[tuple[str, str], list[Run]] = {}
     for run in facts.runs[paper]:
         groups.setdefault((run.profile, str(run.info["device"])), []).append(run)
@@ -89,14 +89,12 @@ def cost(paper: str, facts: Facts) -> str:
 
 
 def _hours(run: Run, took: Callable[[Run], float]) -> float:
-    """Hours of a core, or of another device; seeds that were trained as one program have each a part of its time."""
+    """Return the hours of a core, or of another device; seeds trained as one program have each a part of its time."""
     return took(run) * (run.info.get("threads", 1) if run.info["device"] == "cpu" else 1) / HOUR
 
 
 def adderboard(paper: str, facts: Facts) -> str:
-    """Return the results of the community's check of ten-digit addition for this paper's models, from its last full
-    run.
-    """
+    """Return the last full results of the community's check of ten-digit addition for this paper's models."""
     path = facts.repository / "results" / "adderboard.json"
     judged = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     head = ("model", "weights", "right, of 10 edge cases and 10,000 pairs", "parameters", "work by code")

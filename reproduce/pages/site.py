@@ -69,7 +69,7 @@ def folder(root: Path) -> Path:
 def write(
     papers: Sequence[str], stores: Callable[[str], Sequence[Store]], root: Path, tell: Callable[[str], Tell]
 ) -> Path:
-    """Write the pages of these papers and the index of all; the path of the index.
+    """Write the pages of these papers and the index of all; returns the path of the index.
 
     Args:
         stores: the stores of a paper, the reference first.
@@ -137,8 +137,10 @@ def index_page(compared: Mapping[str, Mapping[str, Comparison]], shown: Sequence
 
 
 def _answers(compared: Mapping[str, Comparison], statements: Sequence[Statement]) -> list[str]:
-    """Return a line for each of these statements, with its answer by the runs of the first store, and below it those
-    by the runs of others."""
+    """Return a line for each of these statements, with its answer by the runs of the first store.
+
+    Below it are the answers below it those by the runs of others.
+    """
     (_, first), *others = compared.items()
     lines = []
     for place, answer in enumerate(first.answers):
@@ -262,8 +264,9 @@ EXACT: tuple[str, str, bool, Mapping[str, tuple[str, str]]] = ("correct", "Exact
 
 
 def _shown(figure: Figure, sheet: figures.Sheet) -> tuple[str, str, bool, Mapping[str, tuple[str, str]]]:
-    """Return the metric of the counts that a figure shows, its words, whether it is a share, and label and colour of
-    its lines.
+    """Return the metric that a figure shows.
+
+    With it come its words, whether it is a share, and label and colour of its lines.
     """
     if figure.how == CURVES:
         from lengen.plotting import MEASURES

@@ -32,12 +32,12 @@ NARROWEST = 40
 
 
 def width() -> int:
-    """Characters of a line: what COLUMNS says, else of the terminal, else `PIPED_WIDTH`; `NARROWEST` at least."""
+    """Return the characters of a line: by COLUMNS, else the terminal, else `PIPED_WIDTH`; `NARROWEST` at least."""
     return max(NARROWEST, shutil.get_terminal_size((PIPED_WIDTH, 24)).columns)
 
 
 def table(*columns: str | tuple[str, Literal["left", "right"]]) -> "Table":
-    """An empty table without lines, from names of columns, or names with the side that their cells keep to.
+    """Return an empty table without lines, from names of columns, or names with the side their cells keep to.
 
     The first column gives way where a terminal is narrow, the others stay whole.
     """
@@ -51,7 +51,7 @@ def table(*columns: str | tuple[str, Literal["left", "right"]]) -> "Table":
 
 
 def unbroken(words: str) -> str:
-    """Words that stay on one line; `show` prints them with spaces."""
+    """Return words that stay on one line; `show` prints them with spaces."""
     return words.replace(" ", NO_BREAK)
 
 
@@ -61,7 +61,7 @@ def breakable(words: str, behind: str) -> str:
 
 
 def entry(name: str, said: str) -> "RenderableType":
-    """A cell with a name and, under it and indented, what is said of it."""
+    """Return a cell with a name and, under it and indented, what is said of it."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
@@ -104,7 +104,9 @@ def _least(shown: "Table", console: "Console") -> int:
 
 
 def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:
-    """A line per token, layer and stage of a probe: the ``most`` symbols with the largest projections on each basis.
+    """Return a line per token, layer and stage of a probe.
+
+    It has the ``most`` symbols with the largest projections on each basis.
 
     ``limit``: characters of a line; there are fewer symbols where they would be more.
     """
@@ -127,7 +129,7 @@ def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | N
 
 
 def aligned(encoded: Mapping[str, Any], most: int | None = None) -> str:
-    """An encoded problem as rows with one column per token: tokens, each level of ids, loss.
+    """Return an encoded problem as rows with one column per token: tokens, each level of ids, loss.
 
     ``most``: characters of a line; what is longer goes on below an empty line.
     """

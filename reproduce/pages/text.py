@@ -65,7 +65,7 @@ def _median(side: Side, unit: str, trainings: bool) -> str:
 
 
 def measured(finding: Finding, trainings: bool = True) -> str:
-    """Return left against right, with or without the number of trainings; empty if nothing was measured."""
+    """Return the left against the right value, with the number of trainings or without; empty if not measured."""
     if not finding.left:
         return ""
     if len(finding.left) < 3:
@@ -76,8 +76,9 @@ def measured(finding: Finding, trainings: bool = True) -> str:
 
 
 def evidence(answer: Answer, trainings: bool = True) -> str:
-    """Return the deciding numbers, after how many parts hold of what cannot be told; of three parts or more, the
-    smallest and the largest.
+    """Return the deciding numbers, after how many parts hold of what cannot be told.
+
+    Of three parts or more, the smallest and the largest.
     """
     if answer.word == UNSURE and (held := sum(finding.word == HOLDS for finding in answer.findings)):
         return f"{_held(held, len(answer.findings))}; {measured(answer.deciding[0], trainings)}"
@@ -104,7 +105,7 @@ class Words(NamedTuple):
     """The cause that may lie behind it, such as the size of the model."""
 
     def __str__(self) -> str:
-        """Return all of them."""
+        """Return all sentences of it."""
         first = ": ".join(filter(None, (self.unseen, self.main)))
         return first + f" ({self.place})" * bool(self.place) + f"; {self.more}" * bool(self.more)
 
@@ -152,7 +153,7 @@ def _level(part: Part, unit: str) -> str:
 
 
 def why(finding: Finding) -> str:
-    """Return why a part does not hold or cannot be told; empty if it holds."""
+    """Return the reason why a part does not hold or cannot be told; empty if it holds."""
     return str(_words(finding.reason, finding)) if finding.reason else ""
 
 
@@ -170,7 +171,7 @@ def _obstacle(answer: Answer) -> tuple[str, Words]:
 
 
 def reason(answer: Answer) -> str:
-    """Return why a statement does not hold or cannot be told, or what was repaired; empty if it holds."""
+    """Return the reason why a statement does not hold or cannot be told, or what was repaired; empty if it holds."""
     if answer.word == REPAIRED:
         return answer.statement.repaired
     part, words = _obstacle(answer)
@@ -181,12 +182,12 @@ def reason(answer: Answer) -> str:
 
 
 def sentence(answer: Answer) -> str:
-    """Return what an answer rests on: the reason, the numbers and the distance from the paper."""
+    """Return the grounds of an answer: the reason, the numbers and the distance from the paper."""
     return "; ".join(filter(None, (reason(answer), evidence(answer), answer.distance)))
 
 
 def sentence_of_detail(finding: Finding) -> str:
-    """Return outcome, numbers and distance of a detail."""
+    """Return the outcome, numbers and distance of a detail."""
     return "; ".join(filter(None, (outcome(finding), measured(finding), finding.distance)))
 
 
@@ -201,8 +202,9 @@ def name(answer: Answer) -> str:
 
 
 def clause(answer: Answer) -> str:
-    """Return the sentence of an answer in brackets, for a list: numbers without counts of trainings, of what cannot be
-    told the reason alone.
+    """Return the sentence of an answer in brackets, for a list.
+
+    It has numbers without counts of trainings, of what cannot be told the reason alone.
     """
     if answer.word == UNSURE:
         part, words = _obstacle(answer)
@@ -214,8 +216,9 @@ def clause(answer: Answer) -> str:
 
 
 def phrase(answer: Answer) -> str:
-    """Return in brackets the shares that decided, from the worst training to the best, of comparisons the first; of
-    what cannot be told the reason, or how many parts hold and the shares of the others.
+    """Return in brackets the shares that decided, from the worst training to the best, of comparisons the first.
+
+    Of what cannot be told the reason, or how many parts hold and the shares of the others.
     """
     if answer.word == UNSURE:
         return _bracketed(_open(answer))
@@ -234,7 +237,7 @@ def phrase(answer: Answer) -> str:
 
 
 def _open(answer: Answer) -> str:
-    """Return briefly why an answer cannot be told."""
+    """Return the reason, in brief, why an answer cannot be told."""
     findings = [finding for finding in answer.findings if finding.left and finding.unit == "%"]
     if held := sum(finding.word == HOLDS for finding in findings):
         rest = ", ".join(_brief(finding) for finding in findings if finding.word != HOLDS)

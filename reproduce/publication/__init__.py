@@ -1,5 +1,4 @@
-"""Files that make the suite citable, written by ``promote``: tables, crate, pages, model cards and a
-badge.
+"""Files that make the suite citable, written by ``promote``: tables, crate, pages, model cards and a badge.
 
 The committed runs and their comparison enter; files leave, the same bytes from the same runs. In pages with prose
 numbers stand between marks alone, so they are never older than the runs.
@@ -23,7 +22,7 @@ from reproduce.store.files import update
 
 
 def files(repository: Path) -> dict[Path, str]:
-    """Path -> text of all generated files of a checkout; writes nothing."""
+    """Return the text of all generated files of a checkout by path; writes nothing."""
     facts = gather(repository)
     results = repository / "results"
     compared = facts.compared.values()

@@ -18,7 +18,7 @@ def claims(facts: Facts) -> str:
 
 
 def badge(left: str, right: str, colour: str) -> str:
-    """Two words on two colours, with a title for those who do not see them."""
+    """Return two words on two colours, with a title for those who do not see them."""
     widths = [round(len(text) * LETTER) + 2 * EDGE for text in (left, right)]
     whole = sum(widths)
     texts, boxes = [], []

@@ -53,7 +53,7 @@ its trained range it is something to be measured, not a calculator.
 
 
 def cards(facts: Facts) -> dict[Path, str]:
-    """README.md in the folder of every experiment with weights -> its card."""
+    """Return the card of every experiment with weights, by the README.md in its folder."""
     found: dict[str, list[Run]] = {}
     for name in facts.runs:
         for run in facts.reference.headers(name, holding=WEIGHTS):
@@ -62,7 +62,7 @@ def cards(facts: Facts) -> dict[Path, str]:
 
 
 def written(reference: Path) -> list[Path]:
-    """The cards in a store: of paper, figure and variant."""
+    """Return the cards in a store: of paper, figure and variant."""
     return sorted(reference.glob(f"*/*/*/{CARD_NAME}"))
 
 

@@ -30,7 +30,7 @@ Group = tuple[str, str, str]
 
 
 def crate(facts: Facts) -> str:
-    """The metadata of the checkout as a crate, one line for each entity; raises `StoreError` where it has no runs."""
+    """Return the metadata of the checkout as a crate, a line for each entity; raises `StoreError` without runs."""
     runs = [run for some in facts.runs.values() for run in some]
     if not runs:
         raise StoreError(
@@ -103,7 +103,7 @@ def _action(group: Group, runs: Sequence[Run]) -> Entity:
 
 
 def _started(run: Run) -> str:
-    """When the first process began; of runs that did not note it, as late as it can have been."""
+    """Return the time at which the first process began; of runs that did not note it, the latest possible."""
     if "started" in run.info:
         return str(run.info["started"])
     finished = datetime.datetime.fromisoformat(str(run.info["finished"]))
@@ -142,13 +142,13 @@ def _paper(name: str) -> Entity:
 
 
 def _ids(entities: Iterable[Entity]) -> list[Entity] | Entity:
-    """References to entities; a single one stands without a list."""
+    """Return references to entities; a single one stands without a list."""
     found: list[Entity] = [{"@id": entity["@id"]} for entity in entities]
     return found[0] if len(found) == 1 else found
 
 
 def with_lines(head: Mapping[str, object], name: str, items: Iterable[Mapping[str, object]]) -> str:
-    """JSON of an object whose last value is a list of objects, each in a line of its own: it reads and differs well.
+    """Return JSON of an object whose last value is a list of objects, each in a line: it reads and differs well.
 
     >>> print(with_lines({"a": 1}, "b", [{"c": 2}, {"c": 3}]))
     {

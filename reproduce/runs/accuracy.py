@@ -7,6 +7,6 @@ from lengen.results.records import Run
 
 
 def accuracies(done: Run) -> tuple[str, str]:
-    """`shares` as percentages."""
+    """Return `shares` as percentages."""
     inside, outside = ("not tested" if math.isnan(rate) else f"{100 * rate:.1f} %" for rate in shares(done))
     return inside, outside

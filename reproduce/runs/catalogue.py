@@ -28,13 +28,16 @@ class SelectorError(ValueError):
 
 @cache
 def hash_of(spec: Spec) -> str:
-    """`Spec.hash`, which walks over the whole specification: one comparison asks for it thousands of times."""
+    """Return `Spec.hash`, which walks over the whole specification: a comparison asks for it thousands of times."""
     return spec.hash()
 
 
 def usual_profile(chosen: Sequence[Experiment]) -> str:
-    """The profile of a command that names none: `USUAL`, or the only size for a core that the experiments have beside
-    smoke. Published sizes, which take days of a GPU, are asked for by name."""
+    """Return the profile of a command that names none.
+
+    It is `USUAL`, or the only size for a core that the experiments have beside smoke. Published sizes, which take days
+    of a GPU, are asked for by name.
+    """
     sizes = {profile for experiment in chosen for profile in experiment.specs} - {"smoke"}
     return sizes.pop() if len(sizes) == 1 and sizes != {"paper"} else USUAL
 
@@ -61,35 +64,35 @@ class Catalogue:
         return {paper.name: paper for paper in self._given}
 
     def papers(self) -> tuple[str, ...]:
-        """Names of the papers, in their order."""
+        """Return the names of the papers, in their order."""
         return tuple(self._papers)
 
     def paper(self, name: str) -> Paper:
-        """The paper of this name; raises `SelectorError` with the nearest names."""
+        """Return the paper of this name; raises `SelectorError` with the nearest names."""
         if name not in self._papers:
             raise SelectorError(f"there is no paper '{name}'{nearest(name, self.papers())}")
         return self._papers[name]
 
     def aliases(self) -> Mapping[str, str]:
-        """``paper1``, ``paper2``, ... -> the name of the paper of that number, unless a paper is called so itself."""
+        """Return the names of papers by ``paper1``, ``paper2``, ..., unless a paper is called so itself."""
         numbered = {f"paper{paper.number}": name for name, paper in self._papers.items()}
         return {alias: name for alias, name in numbered.items() if alias not in self._papers}
 
     def experiments(self, paper: str | None = None) -> tuple[Experiment, ...]:
-        """Experiments of one paper, or of all, in the order of declaration."""
+        """Return the experiments of one paper, or of all, in the order of declaration."""
         names = self.papers() if paper is None else (paper,)
         return tuple(item for name in names for item in self.paper(name).experiments())
 
     def figures(self, paper: str) -> tuple[Figure, ...]:
-        """Figures of one paper in the order of declaration."""
+        """Return the figures of one paper in the order of declaration."""
         return tuple(self.paper(paper).figures())
 
     def deviations(self, paper: str) -> Mapping[str, str]:
-        """Numbered deviations of one paper: number -> sentence with its reason."""
+        """Return the deviations of one paper by their number: sentences with their reasons."""
         return dict(self.paper(paper).deviations())
 
     def select(self, selector: str) -> tuple[Experiment, ...]:
-        """Experiments that a selector names: ``paper``, ``paper/figure`` or ``paper/figure/variant``, with wildcards.
+        """Return the experiments that a selector names: ``paper/figure/variant`` or its beginning, with wildcards.
 
         A paper goes by its name or by its number (`aliases`): ``paper1/fig1``. Several stand between spaces. Raises
         `SelectorError` with the nearest names where one names none.
@@ -136,7 +139,7 @@ class Catalogue:
         )
 
     def canonical(self, selector: str) -> str:
-        """A selector that begins with the name of a paper, if it can be read so, else as it is.
+        """Return a selector that begins with the name of a paper, if it can be read so, else as it is.
 
         A paper may go by its folder (``papers/coupling``), its number, its arXiv identifier, and with other capitals; a
         figure that one paper alone has needs no paper: ``fig9``. Raises `SelectorError` if several papers have it.
@@ -175,7 +178,7 @@ class Catalogue:
         return tuple(item for paper in papers for item in self.experiments(paper) if item.name in named)
 
     def select_one(self, selector: str) -> Experiment:
-        """The single experiment that a selector names; `SelectorError` where it names several."""
+        """Return the single experiment that a selector names; `SelectorError` where it names several."""
         found = self.select(selector)
         if len(found) > 1:
             examples = ", ".join(item.name for item in found[:3])
@@ -183,7 +186,7 @@ class Catalogue:
         return found[0]
 
     def home(self, experiment: Experiment, profile: str) -> Experiment:
-        """The first experiment of the paper with the same specification at this profile; itself where it has none."""
+        """Return the paper's first experiment with the same specification at this profile; itself where it has none."""
         key = (experiment.paper, profile)
         if key not in self._home:
             first: dict[Spec, Experiment] = {}
@@ -195,11 +198,11 @@ class Catalogue:
         return self._home[key].get(experiment.name, experiment)
 
     def homes(self, paper: str, profile: str) -> dict[str, str]:
-        """Name of every experiment of a paper -> name of its `home` at this profile."""
+        """Return the name of the `home` at this profile of every experiment of a paper."""
         return {item.name: self.home(item, profile).name for item in self.experiments(paper)}
 
     def declared_runs(self, store: Store, experiment: Experiment, profile: str) -> list[Run]:
-        """The runs that count for a figure or a comparison: at most one per seed, sorted by seed.
+        """Return the runs that count for a figure or a comparison: at most one per seed, sorted by seed.
 
         Per seed the newest version made from the declared specification; in the reference store, where there is none,
         the newest version made without overrides.
@@ -218,8 +221,10 @@ class Catalogue:
         return [chosen[seed] for seed in sorted(chosen)]
 
     def counts(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Return True if a run may represent an experiment at a profile: its specification is the declared one, or it
-        lies in the reference store and was made without overrides."""
+        """Return True if a run may represent an experiment at a profile.
+
+        Its specification is the declared one, or it lies in the reference store and was made without overrides.
+        """
         if not self._of(run, experiment, profile):
             return False
         if run.store == "reference" and run.info["overrides"] == []:
@@ -239,7 +244,7 @@ class Catalogue:
         )
 
     def _children(self, head: Sequence[str]) -> list[str]:
-        """Names one level below: papers, figures of a paper, variants of a figure."""
+        """Return the names one level below: papers, figures of a paper, variants of a figure."""
         if not head:
             return list(self.papers())
         names = [item.name.split("/") for item in self.experiments(head[0])]

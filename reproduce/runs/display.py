@@ -47,19 +47,19 @@ class Forecast:
         self._last[job] = point
 
     def close(self, job: Job) -> None:
-        """A job finished or failed."""
+        """Note that a job finished or failed."""
         if job in self._first:
             self._last[job] = (self._now(), 1.0)
         self._over.add(job)
 
     def left(self) -> float:
-        """Seconds until the last job is done."""
+        """Return the seconds until the last job is done."""
         return makespan(
             [self._left_of(job) * self._pace() for job in self._costs if job not in self._over], self._workers
         )
 
     def share(self) -> float:
-        """Part of the work that is done, 0 to 1: each job by its estimated cost."""
+        """Return the part of the work that is done, 0 to 1: each job by its estimated cost."""
         total = sum(cost.total for cost in self._costs.values())
         left = sum(self._left_of(job) for job in self._costs if job not in self._over)
         return 1 - left / total if total else 1.0
@@ -68,7 +68,7 @@ class Forecast:
         return self._costs[job].total * (1 - self._last.get(job, (0.0, 0.0))[1])
 
     def _pace(self) -> float:
-        """Seconds that passed per second estimated."""
+        """Return the seconds that passed per second estimated."""
         passed = sum(self._last[job][0] - first for job, (first, _) in self._first.items())
         expected = sum(self._costs[job].total * (self._last[job][1] - share) for job, (_, share) in self._first.items())
         # a pinch of the estimate keeps the first seconds from running wild; after a minute what was measured counts
@@ -139,7 +139,7 @@ class Display:
         self._end(job, f"failed: {sentence}")
 
     def postponed(self, job: Job, sentence: str) -> None:
-        """Another command makes it: said once, however often it is looked at."""
+        """Say that another command makes it: once, however often it is looked at."""
         self._show(job, "")
         if job not in self._elsewhere:
             self._elsewhere.add(job)
@@ -193,8 +193,10 @@ class Bars:
         )
 
     def show(self, job: Job | None, facts: str, share: float) -> None:
-        """Show what is known of a run, or of the whole command if ``job`` is None, and its share done; without facts
-        show it no more."""
+        """Show what is known of a run, or of the whole command if ``job`` is None, and its share done.
+
+        Without facts show it no more.
+        """
         bars = self._whole if job is None else self._runs
         if not facts and job in self._rows:
             bars.remove_task(self._rows.pop(job))
@@ -205,7 +207,7 @@ class Bars:
 
 
 def described(progress: Progress) -> list[str]:
-    """A report in words: stage with step and steps, loss, accuracy."""
+    """Return a report in words: stage with step and steps, loss, accuracy."""
     words = [COMPILING] if progress.stage == COMPILING else [f"{progress.stage} {progress.step}/{progress.steps}"]
     if progress.loss is not None:
         words.append(f"loss {progress.loss:.4f}")
@@ -215,7 +217,7 @@ def described(progress: Progress) -> list[str]:
 
 
 def counter(what: str, stream: TextIO, now: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
-    """A function ``(done, most)`` that says how far a command is, once it has taken `PATIENCE` seconds.
+    """Return a function ``(done, most)`` that says how far a command is, once it has taken `PATIENCE` seconds.
 
     On a terminal one line is rewritten, and cleared at the end; elsewhere there is a line every `QUIET` seconds.
     """

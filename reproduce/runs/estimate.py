@@ -51,12 +51,12 @@ class Cost(NamedTuple):
 
 
 def cost(spec: Spec, profile: str) -> Cost:
-    """Estimated seconds of one run of ``spec`` on what its profile is made for: a GPU for paper, else one core."""
+    """Estimate the seconds of one run of ``spec`` on what its profile is made for: a GPU for paper, else one core."""
     return cost_on(spec, gpu=profile == "paper")
 
 
 def cost_on(spec: Spec, *, gpu: bool, made: float = 1.0) -> Cost:
-    """Estimated seconds of one run of ``spec`` on a GPU, or on one core, whatever its profile.
+    """Estimate the seconds of one run of ``spec`` on a GPU, or on one core, whatever its profile.
 
     ``made`` is the share of its updates that it makes before it stops early.
     """
@@ -96,7 +96,7 @@ def _cost(spec: Spec, gpu: bool, natively: bool) -> Cost:
 
 
 def in_words(seconds: float) -> str:
-    """A duration as people say it: 40 s, 12 min, 3.5 h, 60 days.
+    """Return a duration as people say it: 40 s, 12 min, 3.5 h, 60 days.
 
     >>> [in_words(value) for value in (0.2, 40, 130, 750, 12600, 5184000)]
     ['1 s', '40 s', '2 min', '12 min', '3.5 h', '60 days']
@@ -109,12 +109,12 @@ def in_words(seconds: float) -> str:
 
 
 def usable_cores() -> int:
-    """Processor cores this process may use."""
+    """Return the number of processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def makespan(seconds: Sequence[float], workers: int) -> float:
-    """Time until all are done when each worker always takes the longest that is left."""
+    """Return the time until all are done when each worker always takes the longest that is left."""
     loads = [0.0] * max(1, workers)
     for value in sorted(seconds, reverse=True):
         loads[loads.index(min(loads))] += value

@@ -98,8 +98,10 @@ class _Workers:
         getattr(self._watch, event)(*values)
 
     def _ended(self, process: Any) -> None:
-        """Start another worker if one died (out of memory, killed): its run goes on, unless that happens over and
-        over."""
+        """Start another worker if one died (out of memory, killed).
+
+        Its run goes on, unless that happens over and over.
+        """
         process.join()
         if process.exitcode == 0:
             return
@@ -140,8 +142,10 @@ class _Workers:
 
 
 def _processes() -> Any:
-    """Return how workers start: forked from one process that has loaded the needs of a training, if the system can
-    fork."""
+    """Return the way in which workers start.
+
+    They are forked from one process that has loaded the needs of a training, if the system can fork.
+    """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -186,8 +190,10 @@ def _die_with_parent() -> None:
 
 
 def _without_semaphores() -> None:
-    """Let the progress bars of Lightning lock by threads: a process that is killed with a lock among processes leaves a
-    semaphore behind, of which Python complains."""
+    """Let the progress bars of Lightning lock by threads.
+
+    A process that is killed with a lock among processes leaves a semaphore behind, of which Python complains.
+    """
     if "tqdm" in sys.modules:
         from tqdm import tqdm
 

@@ -34,7 +34,7 @@ def newest(
     with_overrides: bool = False,
     otherwise: str,
 ) -> tuple[Run, Store]:
-    """The newest finished run, its records left empty, and its store; a smoke run only where there is no other.
+    """Return the newest finished run without its records, and its store; a smoke run only for want of others.
 
     Args:
         experiment: whose run it is.

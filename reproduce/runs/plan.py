@@ -23,8 +23,10 @@ class PlanError(ValueError):
 
 
 class FatalError(Exception):
-    """Error that would stop every other run too (results folder, disk, override): the command ends with one
-    sentence."""
+    """Error that would stop every other run too (results folder, disk, override).
+
+    The command ends with one sentence.
+    """
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ class _Tasks:
         self._running[self._task.remote(job, self._order, job in self._left, self._mark, code_digest())] = job
 
     def _limit(self) -> int:
-        """Return how many runs to have submitted: counted anew every few seconds, because nodes come and go."""
+        """Return the number of runs to have submitted: counted anew every few seconds, because nodes come and go."""
         if self._engine.at_once is not None:
             return self._engine.at_once
         if time.monotonic() - self._counted > 5.0:
@@ -182,8 +182,10 @@ class _StoppedError(BaseException):
 
 
 def _run(job: Job, order: Order, left: bool, mark: Path, code: str) -> Iterator[tuple[Any, ...]]:
-    """Make one run in a worker of Ray, and yield its events; its training is a thread, so they leave while it
-    computes."""
+    """Make one run in a worker of Ray, and yield its events.
+
+    Its training is a thread, so they leave while it computes.
+    """
     node = platform.node()
     if code_digest() != code:
         remedy = "install the same there, or start this command from what is there"
@@ -245,7 +247,7 @@ def command_file(root: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def connected(address: str) -> Iterator[None]:
-    """A connection to a cluster; raises `PlanError` where there is no Ray, or no cluster at the address."""
+    """Yield a connection to a cluster; raises `PlanError` where there is no Ray, or no cluster at the address."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here tells nobody
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
@@ -272,14 +274,14 @@ def connected(address: str) -> Iterator[None]:
 
 
 def room(cpus: float, gpus: float) -> int:
-    """Return for how many runs the nodes that are alive have room."""
+    """Return the number of runs for which the nodes that are alive have room."""
     import ray
 
     return sum(fitting(node["Resources"], cpus, gpus) for node in ray.nodes() if node["Alive"])
 
 
 def fitting(resources: dict[str, float], cpus: float, gpus: float) -> int:
-    """Return how many runs fit on a node; a run uses parts of one GPU, or whole ones.
+    """Return the number of runs that fit on a node; a run uses parts of one GPU, or whole ones.
 
     >>> fitting({"CPU": 16.0, "GPU": 2.0}, 1, 0.3), fitting({"CPU": 4.0, "GPU": 2.0}, 1, 0.25)
     (6, 4)

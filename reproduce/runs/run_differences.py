@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[Line]:
-    """A line for the weights, for every kind of record and for the accuracies that answers rest on.
+    """Return a line for the weights, for every kind of record and for the accuracies that answers rest on.
 
     Raises `StoreError` where the stored weights are not the file its run wrote.
     """
@@ -54,7 +54,7 @@ def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[
 
 
 def numbers(run: Run) -> dict[str, Mapping[str, Any]]:
-    """The records of a run by kind: name -> number or array."""
+    """Return the records of a run by kind: name -> number or array."""
     scalars = run.info.get("scalars") or {}
     looked = run.attention
     return {
@@ -75,13 +75,15 @@ def numbers(run: Run) -> dict[str, Mapping[str, Any]]:
 
 
 def same(lines: Iterable[Line]) -> bool:
-    """True if all that could be compared is the same."""
+    """Return True if all that could be compared is the same."""
     return all(line.same is not False for line in lines)
 
 
 def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
-    """Return the differences between the circumstances of two runs, by their run.json: a sentence each, the processor
-    first."""
+    """Return the differences between the circumstances of two runs, by their run.json.
+
+    Each is a sentence each, the processor first.
+    """
     found = []
     for name in DESCRIBED:
         one, other = stored.get(name), again.get(name)
@@ -103,7 +105,10 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
 
 
 def _kernels(info: Mapping[str, Any]) -> str:
-    """The kernels that a run trained with, and from which update on without compiling; empty if none are recorded."""
+    """Return the kernels that a run trained with, and the update from which it went on without compiling.
+
+    Empty if none are recorded.
+    """
     held = info.get("kernels") or {}
     if "compiled" not in held:
         return ""
@@ -114,7 +119,7 @@ def _kernels(info: Mapping[str, Any]) -> str:
 
 
 def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
-    """The weights by their sha256; where they differ and are kept, by how much."""
+    """Return the weights by their sha256; where they differ and are kept, by how much."""
     was, now = (str(dict(run.info["files"]).get(WEIGHTS) or run.info.get(WEIGHTS_SUM, "")) for run in (stored, again))
     if not was or not now:
         return Line("weights", None, f"the stored run kept none, nor their sum; here {now[:16] or 'none'}")
@@ -170,7 +175,7 @@ def apart_by(one: Any, other: Any) -> np.ndarray:
 
 
 def accuracy(what: str, stored: float, again: float) -> Line:
-    """One accuracy in percent, with the difference in percentage points."""
+    """Return one accuracy in percent, with the difference in percentage points."""
     if math.isnan(stored):
         return Line(what, None, "not tested")
     said = f"{100 * stored:.2f} %"

@@ -118,7 +118,7 @@ exit "$code"
 
 
 def submitted(arguments: Sequence[str]) -> str:
-    """Give a script to sbatch; the number of its job. Raises `PlanError` where sbatch is missing, or refuses."""
+    """Give a script to sbatch; returns the number of its job. Raises `PlanError` if sbatch is missing, or refuses."""
     if shutil.which("sbatch") is None:
         raise PlanError(
             f"--executor slurm: there is no sbatch here; give this command on a login node, or submit "

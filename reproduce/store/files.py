@@ -34,7 +34,7 @@ class StoreError(ValueError):
 
 
 def readable(path: Path) -> str:
-    """A path as messages show it: relative to the current folder where that is shorter."""
+    """Return a path as messages show it: relative to the current folder where that is shorter."""
     shown = os.path.relpath(path)
     return shown if len(shown) < len(str(path)) else str(path)
 
@@ -66,11 +66,13 @@ def existing(path: Path) -> Path:
 
 
 def one_line(text: str) -> str:
-    """A message as one line of printable characters, whatever was typed or stood in a file: what would move the cursor
-    or colour the terminal is shown as an escape, and the middle of a long message is left out.
+    r"""Return a message as one line of printable characters, whatever was typed or stood in a file.
 
-    >>> one_line("a\\x1b[31m" + chr(10) + "b")
-    'a\\\\x1b[31m\\\\nb'
+    What would move the cursor or colour the terminal is shown as an escape, and the middle of a long message is left
+    out.
+
+    >>> one_line("a\x1b[31m" + chr(10) + "b")
+    'a\\x1b[31m\\nb'
     """
     if len(text) > LONGEST_SENTENCE:
         half = LONGEST_SENTENCE // 2
@@ -94,7 +96,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """`write_text` for bytes; raises `StoreError` where the folder cannot be written."""
+    """Write bytes as `write_text` does; raises `StoreError` where the folder cannot be written."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
@@ -112,7 +114,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def update(path: Path, content: str | bytes) -> bool:
-    """Write a text or bytes unless the file holds them already; true if it was written."""
+    """Write a text or bytes unless the file holds them already; returns True if it was written."""
     content = content.encode() if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == content:
         return False
@@ -267,7 +269,7 @@ def _clear_empty(path: Path) -> None:
 
 @functools.cache
 def _lease(home: Path) -> "SoftFileLease":
-    """Return one object a folder and process: how long a lease was not touched is known to who looked before, too."""
+    """Return one object for each folder and process, which remembers how long a lease was not touched."""
     from filelock import SoftFileLease
 
     return SoftFileLease(home / LEASE, lease_duration=STALE, heartbeat_interval=HEARTBEAT)

@@ -13,8 +13,11 @@ from reproduce.store.tables import RUNS
 
 
 def results_root() -> Path:
-    """The folder of the local runs: ``$LENGEN_RESULTS`` if it is set; else ``results`` of this checkout, or of the
-    current folder if the program was installed without its repository."""
+    """Return the folder of the local runs.
+
+    It is ``$LENGEN_RESULTS`` if it is set; else ``results`` of this checkout, or of the current folder if the program
+    was installed without its repository.
+    """
     chosen = os.environ.get("LENGEN_RESULTS", "").strip()
     if not chosen:
         return (checkout() or Path.cwd()) / "results"
@@ -25,33 +28,39 @@ def results_root() -> Path:
 
 
 def reference_root() -> Path:
-    """The folder of the committed results: that of this checkout, wherever local runs go, unless ``$LENGEN_RESULTS``
-    holds a ``reference`` of its own or there is no checkout."""
+    """Return the folder of the committed results.
+
+    It is that of this checkout, wherever local runs go, unless ``$LENGEN_RESULTS`` holds a ``reference`` of its own or
+    there is no checkout.
+    """
     root, repository = results_root(), checkout()
     return root if repository is None or (root / "reference").is_dir() else repository / "results"
 
 
 def stores() -> tuple[Reference, LocalStore]:
-    """The reference and the local store; says on stderr where there are no results, or none of the committed."""
+    """Return the reference and the local store; a line on stderr says where there are no results.
+
+    It also says where there are none of the committed.
+    """
     if absent := no_results() or no_reference():
         _say(absent)
     return Reference(reference_root()), LocalStore(results_root())
 
 
 def with_runs(paper: str) -> list[Store]:
-    """The reference store, and the local one where it has runs of this paper."""
+    """Return the reference store, and the local one where it has runs of this paper."""
     reference, local = stores()
     return [reference, local] if local.headers(paper) else [reference]
 
 
 @functools.cache
 def _say(sentence: str) -> None:
-    """A line on stderr, once a process: a command asks for its stores several times."""
+    """Print a line on stderr, once a process: a command asks for its stores several times."""
     print(one_line(sentence), file=sys.stderr)
 
 
 def no_results() -> str:
-    """One sentence where ``$LENGEN_RESULTS`` names no results folder, maybe by a slip; else nothing."""
+    """Return a sentence where ``$LENGEN_RESULTS`` names no results folder, maybe by a slip; else nothing."""
     root = results_root()
     if "LENGEN_RESULTS" not in os.environ or any((root / name).is_dir() for name in ("reference", "local")):
         return ""
@@ -63,7 +72,7 @@ def no_results() -> str:
 
 
 def no_reference() -> str:
-    """One sentence where the committed results cannot be here, because only the program was installed; else nothing."""
+    """Return a sentence where committed results cannot be here, as only the program was installed; else nothing."""
     place = results_root() / "reference"
     if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob(f"*/*/{RUNS}")):
         return ""

@@ -23,13 +23,13 @@ PACKAGES = ("torch", "lightning", "torchmetrics", "numpy", "safetensors")
 
 
 def checkout() -> Path | None:
-    """The repository that this program runs from, with or without git; None if it is installed without one."""
+    """Return the repository that this program runs from, with or without git; None if it is installed without one."""
     root = Path(__file__).resolve().parents[2]
     return root if (root / "pyproject.toml").is_file() else None
 
 
 def provenance(arguments: Sequence[str]) -> dict[str, object]:
-    """Commit, dirty flag, digest and version of the code, versions, platform and command line of what is about to run.
+    """Return commit, dirty flag, digest and version of the code, versions, platform and command line of a run.
 
     ``arguments`` are those after ``python -m reproduce``; ``commit`` is ``unknown`` if no git tracks this code.
     """
@@ -95,16 +95,16 @@ def _version(package: str) -> str:
 
 
 def versions(lock: str) -> dict[str, str]:
-    """Name -> version of a requirements file.
+    r"""Return the versions of a requirements file by name.
 
-    >>> versions("# a comment\\nnumpy==2.2.1 \\\\\\n    --hash=sha256:00\\nmsgspec==0.19.0\\n")
+    >>> versions("# a comment\nnumpy==2.2.1 \\\n    --hash=sha256:00\nmsgspec==0.19.0\n")
     {'numpy': '2.2.1', 'msgspec': '0.19.0'}
     """
     return dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE))
 
 
 def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """(package, version in the lock file, version here or "") of those that differ."""
+    """Yield (package, version in the lock file, version here or "") of those that differ."""
     for name, wanted in locked.items():
         try:
             here = metadata.version(name)
@@ -115,8 +115,10 @@ def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 
 
 def others(packages: Collection[str]) -> str:
-    """Packages of these whose version is not the locked one, as ``matplotlib 3.10.0 (locked: 3.11.2)``; "" if there is
-    none, or no lock."""
+    """Return those packages whose version is not the locked one.
+
+    They read as ``matplotlib 3.10.0 (locked: 3.11.2)``; "" if there is none, or no lock.
+    """
     root = checkout()
     if root is None or not (root / "requirements.lock").is_file():
         return ""

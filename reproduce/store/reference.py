@@ -110,7 +110,7 @@ class Reference(Store):
         return self._at(f"{self.path}/{experiment.rpartition('/')[0]}")
 
     def _at(self, folder: Path | str) -> Tables:
-        """The tables in a folder, read anew after another process has written them."""
+        """Return the tables in a folder, read anew after another process has written them."""
         folder = str(folder)  # asked for hundreds of times, and pathlib takes five times as long
         try:
             found = os.stat(f"{folder}/{RUNS}")
@@ -137,7 +137,7 @@ class Reference(Store):
 
 
 def _run(key: Key, fields: Mapping[str, Any]) -> Run:
-    """A run without its records."""
+    """Return a run without its records."""
     return Run(fields["experiment"], *key[1:], 1, "reference", fields, Grid(("length",)))
 
 
@@ -146,7 +146,7 @@ def _key(run: Run) -> Key:
 
 
 def _is_new(run: Run, stored: Mapping[str, Any] | None, weights: bool) -> bool:
-    """True for a run that the tables lack, that ended after the stored one, or that brings its weights along."""
+    """Return True for a run that the tables lack, that ended after the stored one, or brings its weights along."""
     if stored is None:
         return True
     if (run.info["spec_hash"], records(run).digests()) == (stored["spec_hash"], stored["rows"]):

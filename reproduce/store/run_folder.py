@@ -38,7 +38,7 @@ SUM = "sum"
 
 
 def sealed(info: Mapping[str, Any]) -> dict[str, Any]:
-    """A run.json with its sum, as it reads back.
+    """Return a run.json with its sum, as it reads back.
 
     >>> whole = sealed({"seed": 3, "scalars": {"steps": 0.5}})
     >>> intact(whole), intact({**whole, "seed": 2}), intact({"seed": 2})
@@ -103,7 +103,7 @@ class Form(Known, frozen=True, kw_only=True):
 
 
 def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
-    """The sentence for a file without the sha256 that is ``wanted``, with the remedy when git rewrote its line ends."""
+    """Return the sentence for a file without the sha256 ``wanted``, with the remedy if git rewrote its line ends."""
     if b"\r\n" in content and hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() == wanted:
         return (
             f"git changed the line ends of {readable(path)}, so it is not the file its run wrote: type git config "
@@ -116,7 +116,7 @@ def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
 
 
 def load_info(folder: Path) -> dict[str, Any]:
-    """run.json of a version folder, checked for form."""
+    """Return the run.json of a version folder, checked for form."""
     path = folder / "run.json"
     repair = "; restore it, or delete its folder"
     try:
@@ -153,7 +153,7 @@ def load_info(folder: Path) -> dict[str, Any]:
 
 
 def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
-    """Records of a version folder, as keyword arguments of `Run`; each file is checked against its sha256."""
+    """Return the records of a version folder, as keyword arguments of `Run`; each file is checked by its sha256."""
     readers: dict[str, tuple[str, Callable[[bytes], Any]]] = {
         "metrics.csv": ("metrics", lambda content: metrics_from_csv(content.decode())),
         SCORES: ("grid", lambda content: Grid.from_csv(content.decode())),
@@ -183,7 +183,9 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attention_to_bytes(attention: AttentionMap) -> bytes:
-    """attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``; equal maps, equal bytes.
+    """Return attention.npz: float16 ``weights`` (layers, heads, queries, keys), ``tokens``, ``n``.
+
+    Equal maps give equal bytes.
 
     Where examples were kept, uint8 ``examples`` (examples, layers, heads, queries, keys) and their ``example_tokens``.
     """
@@ -201,7 +203,7 @@ def attention_to_bytes(attention: AttentionMap) -> bytes:
 
 
 def attention_from_bytes(content: bytes) -> AttentionMap:
-    """The inverse of `attention_to_bytes`; nothing in the file can run code (no pickles)."""
+    """Return the inverse of `attention_to_bytes`; nothing in the file can run code (no pickles)."""
     import numpy as np
 
     try:
@@ -221,7 +223,7 @@ def _texts(tokens: "np.ndarray") -> tuple[str, ...]:
 
 
 def arrays_to_bytes(arrays: Mapping[str, "np.ndarray"]) -> bytes:
-    """A NumPy archive of named arrays in the dtype given; equal arrays give equal bytes, in whatever order.
+    """Return a NumPy archive of named arrays in the dtype given; equal arrays give equal bytes, in whatever order.
 
     Raises `RecordError` for arrays of Python objects: they would be stored as pickles, which run code when read.
     """
@@ -232,7 +234,7 @@ def arrays_to_bytes(arrays: Mapping[str, "np.ndarray"]) -> bytes:
 
 
 def arrays_from_bytes(content: bytes) -> dict[str, "np.ndarray"]:
-    """The inverse of `arrays_to_bytes`; nothing in the file can run code (no pickles)."""
+    """Return the inverse of `arrays_to_bytes`; nothing in the file can run code (no pickles)."""
     import numpy as np
 
     try:
@@ -246,7 +248,7 @@ def arrays_from_bytes(content: bytes) -> dict[str, "np.ndarray"]:
 
 
 def _archive(arrays: Mapping[str, "np.ndarray"]) -> bytes:
-    """The archive of `numpy.savez_compressed`, which takes no array of the name "file"."""
+    """Return the archive of `numpy.savez_compressed`, which takes no array of the name "file"."""
     import numpy as np
 
     out = io.BytesIO()

@@ -141,8 +141,9 @@ class Store(abc.ABC):
         return None if newest is None else self.load(newest)
 
     def whole(self, run: Run, name: str) -> Path:
-        """Return a file of a run that is no record, such as its weights; raises `StoreError` where it is not there, or
-        is not the file its run wrote.
+        """Return a file of a run that is no record, such as its weights.
+
+        Raises `StoreError` where it is not there, or is not the file its run wrote.
         """
         path = self.folder(run) / name
         if not path.is_file():
@@ -154,8 +155,9 @@ class Store(abc.ABC):
 
 @final
 class LocalStore(Store):
-    """Run folders: the local runs of a checkout, or of another; of each (experiment, profile, seed, spec hash) the
-    newest version counts.
+    """Run folders: the local runs of a checkout, or of another.
+
+    Of each (experiment, profile, seed, spec hash) the newest version counts.
     """
 
     def __init__(self, root: Path, name: str = "local") -> None:
@@ -207,7 +209,7 @@ class LocalStore(Store):
         fresh: bool = False,
         tell: Callable[[str], None] | None = None,
     ) -> Iterator[Workspace]:
-        """The work folder of one run, with its lease held; what another specification left in it is discarded.
+        """Yield the work folder of one run, with its lease held; what another specification left is discarded.
 
         ``fresh`` discards what the same specification left too. Where another process holds the lease, ``tell``
         gets one sentence and the call waits; without ``tell`` it raises `BusyError`.
@@ -244,13 +246,13 @@ class LocalStore(Store):
         return self.at(target)
 
     def _versions(self, pattern: str) -> list[Path]:
-        """Version folders with a run.json below ``pattern``, in order of name and number."""
+        """Return the version folders with a run.json below ``pattern``, in order of name and number."""
         files = glob.glob(f"{pattern}/v*/run.json", root_dir=self.path)  # pathlib takes twice as long
         found = [path.parent for path in map(self.path.joinpath, files) if _number(path.parent)]
         return sorted(found, key=lambda path: (path.parent, _number(path)))
 
     def _header(self, folder: Path) -> Run:
-        """A run without its records; run.json must be that of its place: a copied run is no further seed."""
+        """Return a run without its records; run.json must be that of its place: a copied run is no further seed."""
         *parts, profile, number, _ = folder.relative_to(self.path).parts
         info = load_info(folder)
         try:
@@ -267,7 +269,7 @@ class LocalStore(Store):
 
 
 def _newest_of_each(runs: list[Run]) -> list[Run]:
-    """Of runs with one (experiment, profile, seed, spec hash) only the highest version, sorted."""
+    """Return only the highest version of each (experiment, profile, seed, spec hash), sorted."""
     newest = {}
     for run in sorted(runs, key=lambda run: run.version):
         newest[run.experiment, run.profile, run.seed, run.info["spec_hash"]] = run
@@ -275,7 +277,7 @@ def _newest_of_each(runs: list[Run]) -> list[Run]:
 
 
 def _number(folder: Path) -> int:
-    """N of a folder named ``v<N>``, 0 of any other."""
+    """Return the N of a folder named ``v<N>``, 0 of any other."""
     digits = folder.name.removeprefix("v")
     return int(digits) if folder.name.startswith("v") and digits.isdecimal() else 0
 

@@ -91,7 +91,7 @@ class Records(NamedTuple):
     keys: Rows
 
     def digests(self) -> dict[str, str]:
-        """Return table -> sha256 of the run's rows, whatever the order of the columns and whatever other runs count."""
+        """Return the sha256 of the run's rows by table, whatever the order of columns and whatever other runs count."""
         scores, metrics = (
             [[*first, *sorted(map("=".join, named.items()))] for first, named in rows.items()]
             for rows in (self.scores, self.metrics)
@@ -133,7 +133,7 @@ class Tables:
 
     @cached_property
     def runs(self) -> dict[Key, dict[str, Any]]:
-        """Fields of each run with its specification, sorted."""
+        """Return the fields of each run with its specification, sorted."""
         if not (self.folder / RUNS).is_file():
             return {}
         try:
@@ -255,7 +255,7 @@ class Tables:
         }
 
     def _read(self, name: str, expected: tuple[str, ...]) -> tuple[list[str], dict[Key, Rows]]:
-        """Return columns after the name of the run, which begin as expected, and the rows of each run."""
+        """Return the columns after the name of the run, which begin as expected, and the rows of each run."""
         reader, rows = csv.reader(io.StringIO(self._text(name))), dict[Key, Rows]()
         try:
             columns = next(reader, [])
@@ -283,5 +283,5 @@ class Tables:
 
 
 def _columns(runs: Mapping[Key, Named]) -> list[str]:
-    """Return names of all rows, in the order of their first row."""
+    """Return the names of all rows, in the order of their first row."""
     return list(dict.fromkeys(name for some in runs.values() for named in some.values() for name in named))
