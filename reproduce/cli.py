@@ -156,13 +156,13 @@ def _answer_all(options: argparse.Namespace) -> int:
 
 def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
     """Return the same options once for each selector; the command run takes all of them at once."""
-    given = getattr(options, "selector", None)
-    if given is None or options.command == "export":  # which takes the name of a task, too
+    selector_text = getattr(options, "selector", None)
+    if selector_text is None or options.command == "export":  # which takes the name of a task, too
         return [options]
     from reproduce.runs.catalogue import CATALOGUE, SelectorError
 
-    words = given.split() if getattr(options, "several", False) else []  # one alone may be a file with a space
-    selectors = [CATALOGUE.canonical(name) for name in words or [given]]
+    words = selector_text.split() if getattr(options, "several", False) else []  # one alone may be a file with a space
+    selectors = [CATALOGUE.canonical(name) for name in words or [selector_text]]
     if options.command == "run":
         selectors = [" ".join(selectors)]
     if len(selectors) > 1 and getattr(options, "format", "table") in ("csv", "json"):

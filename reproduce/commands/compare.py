@@ -45,28 +45,28 @@ def compare_command(options: argparse.Namespace) -> int:
             items = [item for item in chosen if item.paper == paper]
             name = statement.id if statement else ""
             reference, yours = reference.of(items, name), yours.of(items, name) if yours else None
-        told = yours if yours is not None and yours.measured else reference
+        printed = yours if yours is not None and yours.measured else reference
         if for_programs:  # all papers are one table
-            tables.append(told)
+            tables.append(printed)
             continue
         print("\n" * bool(number), end="")
         if options.format == "md":
-            print(comparison.page(told), end="")
+            print(comparison.page(printed), end="")
             continue
         terminal.show(CATALOGUE.paper(paper).title, "", *comparison.whole(reference, yours, options.all))
         if written:
-            print(f"quotes and reasons: {readable(written[-1 if told is yours else 0])}")
+            print(f"quotes and reasons: {readable(written[-1 if printed is yours else 0])}")
     if for_programs:
         print(for_program(tables, options.format), end="")
     return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0
 
 
-def for_program(found: Sequence[Comparison], form: str) -> str:
+def for_program(comparisons: Sequence[Comparison], form: str) -> str:
     """Return the published values of several papers as CSV; as JSON with the statements."""
-    published = values.to_csv(line for one in found for line in one.lines)
+    published = values.to_csv(line for one in comparisons for line in one.lines)
     if form == "csv":
         return published
-    tables = {"published": published, "statements": comparison.statements_csv(found)}
+    tables = {"published": published, "statements": comparison.statements_csv(comparisons)}
     read = {name: list(csv.DictReader(io.StringIO(text))) for name, text in tables.items()}
     return json.dumps(read, indent=1, ensure_ascii=False) + "\n"
 
@@ -77,10 +77,10 @@ def _check_history(papers: Sequence[str], output: TextIO) -> int:
     Returns 1 if one stands otherwise, 3 if some cannot be looked up, as in a shallow clone or an unpacked archive.
     """
     runs = [run for paper in papers for run in stores()[0].headers(paper)]
-    counts, told = history(runs, checkout())
-    told.append(f"{counts.total()} of {len(runs)} runs recorded what they are for: "
+    counts, lines = history(runs, checkout())
+    lines.append(f"{counts.total()} of {len(runs)} runs recorded what they are for: "
                 + ", ".join(f"{counts[word]} {word}" for word in (AS_NOW, OTHERWISE, UNKNOWN)))  # fmt: skip
     if counts[UNKNOWN]:
-        told.append("fetch the whole history (git fetch --unshallow) to look the others up")
-    print("\n".join(told), file=output)
+        lines.append("fetch the whole history (git fetch --unshallow) to look the others up")
+    print("\n".join(lines), file=output)
     return CODES[next((word for word in (OTHERWISE, UNKNOWN) if counts[word]), AS_NOW)]

@@ -71,10 +71,10 @@ def findings(root: Path) -> Iterator[Finding]:
 
 def python(version: tuple[int, ...]) -> Finding:
     """Check that this Python is new enough."""
-    told = f"{'.'.join(map(str, version))} on {platform.system()} {platform.machine()}"
+    here = f"{'.'.join(map(str, version))} on {platform.system()} {platform.machine()}"
     name = ".".join(map(str, OLDEST))
     return Finding(
-        "Python", told, "" if version >= OLDEST else f"install Python {name} or newer, make PYTHON=python{name}"
+        "Python", here, "" if version >= OLDEST else f"install Python {name} or newer, make PYTHON=python{name}"
     )
 
 

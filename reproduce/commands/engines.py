@@ -25,8 +25,8 @@ def check(options: argparse.Namespace) -> None:
     """Raise `PlanError`, before anything is trained, for options that say nothing together."""
     for name, executors in OWN.items():
         value = getattr(options, name)
-        given = value is not None and value is not False and value != []
-        if given and options.executor not in executors:
+        is_set = value is not None and value is not False and value != []
+        if is_set and options.executor not in executors:
             option = "--" + name.replace("_", "-")
             raise PlanError(f"{option} goes with --executor {' or '.join(executors)}, not with {options.executor}")
     if options.fresh and (options.executor == "slurm" or options.share):

@@ -34,10 +34,10 @@ def score_command(options: argparse.Namespace) -> int:
             raise PredictionError("--profile and --seed choose the run of --beside SELECTOR: add it, or leave them out")
         task = benchmark.task_of(options.task)
         size = options.size or task.papers
-        asked = benchmark.problems(task.name, size)
-        rows = _of_size(rows, asked, size)
+        problems = benchmark.problems(task.name, size)
+        rows = _of_size(rows, problems, size)
         grids = {
-            seed: benchmark.score(asked, part, units_first=options.units_first)
+            seed: benchmark.score(problems, part, units_first=options.units_first)
             for seed, part in benchmark.by_seed(rows).items()
         }
         return _tell(options, grids, size, stored)
@@ -53,44 +53,44 @@ def score_command(options: argparse.Namespace) -> int:
     return _tell(options, grids, data.spec.data.task.longest, stored)
 
 
-def _of_size(rows: list[dict[str, Any]], asked: Sequence[benchmark.Problem], size: int) -> list[dict[str, Any]]:
+def _of_size(rows: list[dict[str, Any]], problems: Sequence[benchmark.Problem], size: int) -> list[dict[str, Any]]:
     """Return predictions without those of frozen problems of other sizes alone, whose number is said."""
-    others = {one.id for one in benchmark.problems(asked[0].task)} - {one.id for one in asked}
-    kept = [row for row in rows if row["id"] not in others]
-    if rows and not kept:
+    others = {problem.id for problem in benchmark.problems(problems[0].task)} - {problem.id for problem in problems}
+    rest = [row for row in rows if row["id"] not in others]
+    if rows and not rest:
         raise PredictionError(f"all {len(rows)} predictions are of other sizes than {size}: --size N scores them")
-    if left := len(rows) - len(kept):
+    if left := len(rows) - len(rest):
         print(f"{left} predictions are of other sizes than {size} and left out: --size N scores them", file=sys.stderr)
-    return kept
+    return rest
 
 
 def evaluate_command(options: argparse.Namespace) -> int:
     """Let a function, a folder of transformers or a run of this suite answer a task of the benchmark."""
     task = benchmark.task_of(options.on)
     size = options.size or task.papers
-    asked = benchmark.problems(task.name, size)
+    problems = benchmark.problems(task.name, size)
     if options.problems:
-        asked = _of_file(options.problems, task)
+        problems = _of_file(options.problems, task)
     if options.submission and options.problems:
         raise PredictionError("--submission is of the frozen problems: leave --problems out")
     if options.name and not options.submission:
         raise PredictionError("--name is of a submission: add --submission DIR, or leave it out")
     if options.profile is not None and not options.run:
         raise PredictionError("--profile chooses the run of --run SELECTOR: add it, or leave it out")
-    given, seed = _answerer(options)
+    answerer, seed = _answerer(options)
     for option in ("out", "scores", "picture"):
         check_place(option, getattr(options, option))
     head = None
     if options.submission:
-        head = _header(options, task, size, given, seed)
+        head = _header(options, task, size, answerer, seed)
         Path(options.submission).mkdir(parents=True, exist_ok=True)
     stored = _stored(options)
-    answer = benchmark.answerer(given, task.name, asked)
-    rows = [row | {"seed": seed} for row in benchmark.predictions(answer, asked)]
+    answer = benchmark.answerer(answerer, task.name, problems)
+    rows = [row | {"seed": seed} for row in benchmark.predictions(answer, problems)]
     if options.out:
         path = Path(options.out)
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    grid = benchmark.score(asked, rows, units_first=options.units_first)
+    grid = benchmark.score(problems, rows, units_first=options.units_first)
     if head is not None:
         files = benchmark.write_submission(Path(options.submission), head, rows)
         if not options.json:
@@ -112,7 +112,7 @@ def _of_file(name: str, task: benchmark.Task) -> list[benchmark.Problem]:
     return problems
 
 
-def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given: Any, seed: int) -> benchmark.Header:
+def _header(options: argparse.Namespace, task: benchmark.Task, size: int, answerer: Any, seed: int) -> benchmark.Header:
     """Return the header of a submission, as far as it is known.
 
     A person adds the rest of a foreign model's.
@@ -121,15 +121,15 @@ def _header(options: argparse.Namespace, task: benchmark.Task, size: int, given:
     if options.units_first:
         fields["order"] = "units first"
     if options.run:
-        spec = given.spec
+        spec = answerer.spec
         data = spec.data.task
         axes = {"addition": (1, data.longest), "": (1, 1)}  # of addition the second axis is digits, for ours operands
         axis = axes.get(task.name if task.second else "", (min(data.counts), data.most))
-        fields["parameters"] = sum(one.numel() for one in given.module.parameters())
-        fields["kind"] = "constructed" if given.weights is None else "trained"
+        fields["parameters"] = sum(parameter.numel() for parameter in answerer.module.parameters())
+        fields["kind"] = "constructed" if answerer.weights is None else "trained"
         fields["note"] = f"reproduce evaluate --run {options.run} --on {task.name} --size {size}"
         fields["scratchpad"] = spec.data.format.scratchpad
-        if given.weights is not None:
+        if answerer.weights is not None:
             examples = sum(part.train.steps * part.train.batch for part in _trainings(options, seed, spec))
             fields["trained"] = {"length": (1, data.longest), "count": axis, "examples": examples}
     name = options.name or options.run or Path(options.function or options.hf).name
@@ -158,8 +158,8 @@ def _folder(run: str) -> Path | None:
 
 def _answerer(options: argparse.Namespace) -> tuple[Any, int]:
     """Return the answerer and its seed: that of a run, else the one that its predictions are given."""
-    given = [value for value in (options.function, options.hf, options.run) if value]
-    if len(given) != 1:
+    sources = [value for value in (options.function, options.hf, options.run) if value]
+    if len(sources) != 1:
         raise PredictionError("evaluate: expected one of MODULE:FUNCTION, --hf DIR and --run SELECTOR")
     if options.hf:
         from lengen.huggingface import from_folder
@@ -182,9 +182,9 @@ def _stored(options: argparse.Namespace) -> Run | None:
     """Return the run that is printed beside, if one is."""
     if not options.beside:
         return None
-    own = (options.profile, options.seed) if getattr(options, "run", None) is None else ()  # else they choose --run
+    choice = (options.profile, options.seed) if getattr(options, "run", None) is None else ()  # else they choose --run
     run, store = newest(
-        CATALOGUE.select_one(options.beside), stores(), *own, otherwise="promote one of {} made with --set"
+        CATALOGUE.select_one(options.beside), stores(), *choice, otherwise="promote one of {} made with --set"
     )
     return store.load(run)
 

@@ -51,19 +51,19 @@ def export_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _own(folder: Path, said: str) -> None:
-    """Raise `ExportError` for a folder with files that were not written by this command; its card ``said`` so."""
+def _own(folder: Path, mark: str) -> None:
+    """Raise `ExportError` for a folder with files that this command did not write, whose card lacks the ``mark``."""
     if folder.is_dir() and any(folder.iterdir()):
         path = folder / "README.md"
-        if not path.is_file() or said not in path.read_text(encoding="utf-8", errors="replace"):
+        if not path.is_file() or mark not in path.read_text(encoding="utf-8", errors="replace"):
             raise ExportError(f"{readable(folder)} holds other files: name a new folder")
 
 
 def _lines(options: argparse.Namespace) -> Lines:
     frozen = options.selector in benchmark.TASKS
     foreign = {"--steps": options.steps, "--profile": options.profile} if frozen else {"--size": options.size}
-    for option, given in foreign.items():
-        if given:
+    for option, is_set in foreign.items():
+        if is_set:
             of = "an experiment" if frozen else "a task of the benchmark"
             raise ExportError(f"{option} is of {of}, and {options.selector} is none: leave it out")
     if frozen and options.split == "test" and options.seed is not None:

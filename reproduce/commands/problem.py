@@ -117,18 +117,18 @@ def probe_command(options: argparse.Namespace) -> int:
 
     show.encode(_spec(experiment), operands)
     model = find(experiment, options.profile, options.seed, options.with_overrides)
-    found = show.probe_trained(model.spec, model.weights, operands)
+    projections = show.probe_trained(model.spec, model.weights, operands)
     if options.json:
-        print(json.dumps({name: value.tolist() for name, value in found.items()}, ensure_ascii=False))
+        print(json.dumps({name: value.tolist() for name, value in projections.items()}, ensure_ascii=False))
     else:
-        print(terminal.projections(found, limit=terminal.width()))
+        print(terminal.projections(projections, limit=terminal.width()))
         print(f"model    {model.name}")
     if figure is not None:
         from reproduce.figures import render
 
         target = Path(options.out)
         assert model.run is not None
-        shown = dataclasses.replace(model.run, arrays={f"probe0.{name}": value for name, value in found.items()})
+        shown = dataclasses.replace(model.run, arrays={f"probe0.{name}": value for name, value in projections.items()})
         target.write_bytes(render(figure, {experiment.name: [shown]})[target.suffix[1:]])
         if not options.json:
             print(readable(target))
@@ -192,17 +192,17 @@ def without_runs(model: str, **options: object) -> None:
 
     Raises `SelectorError`; None and False: not given.
     """
-    given = [f"--{key.replace('_', '-')}" for key, value in options.items() if value is not None and value is not False]
-    if given:
-        said = f"{model} and has no runs for {' and '.join(given)} to choose from"
-        raise SelectorError(f"{said}: leave that out, or name a trained model")
+    flags = [f"--{key.replace('_', '-')}" for key, value in options.items() if value is not None and value is not False]
+    if flags:
+        message = f"{model} and has no runs for {' and '.join(flags)} to choose from"
+        raise SelectorError(f"{message}: leave that out, or name a trained model")
 
 
 def setting(name: str, profile: str | None = None) -> Spec:
     """Return the setting of an experiment: of the profile, else of its first of cpu, night, paper and smoke."""
     experiment = CATALOGUE.select_one(name)
     check_profile(experiment, profile)
-    known = [one for one in ("cpu", *PROFILES) if one in experiment.specs and one != "smoke"] or ["smoke"]
+    known = [size for size in ("cpu", *PROFILES) if size in experiment.specs and size != "smoke"] or ["smoke"]
     return experiment.specs[profile or known[0]]
 
 

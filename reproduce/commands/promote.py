@@ -51,8 +51,8 @@ def promote_command(options: argparse.Namespace) -> int:
     for run in adopted:
         print(f"{run.experiment} {run.profile} seed {run.seed}")
         if run.info.get("dirty"):
-            said = "made from a checkout with changes, which no commit holds: nobody else can make it again"
-            _say(f"{run.experiment} seed {run.seed}: {said}")
+            reason = "made from a checkout with changes, which no commit holds: nobody else can make it again"
+            _say(f"{run.experiment} seed {run.seed}: {reason}")
     if already := len(runs) - len(adopted):
         print(f"{already} run{'s' * (already != 1)} already there")
     for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
@@ -89,8 +89,8 @@ def _of_seeds(runs: Sequence[Run], seeds: Sequence[int] | None, local: Store) ->
         if run.seed in (range(MOST) if seeds is None else seeds):
             yield run
         elif seeds is None:
-            said = f"seed {run.seed} is for trying settings (statements have seeds 0 to {MOST - 1}), not promoted"
-            _say(f"{readable(local.folder(run))}: {said}; --seeds {run.seed} would")
+            reason = f"seed {run.seed} is for trying settings (statements have seeds 0 to {MOST - 1}), not promoted"
+            _say(f"{readable(local.folder(run))}: {reason}; --seeds {run.seed} would")
 
 
 def _local(folder: Path) -> LocalStore:

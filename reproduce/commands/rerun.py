@@ -58,7 +58,7 @@ def rerun_command(options: argparse.Namespace) -> int:
 def told(lines: list[Line], differences: list[str], *, gpu: bool = False) -> list[str]:
     """Return the compared records, a line each, the differences in making the runs, and one sentence in the end."""
     shown = [f"{WORDS[line.same]:<8} {line.what:<34} {line.said}" for line in lines]
-    shown += [f"made otherwise: {said}" for said in differences]
+    shown += [f"made otherwise: {difference}" for difference in differences]
     count = sum(line.same is False for line in lines)
     if not count:
         return [*shown, "the same numbers"]
@@ -119,11 +119,11 @@ def _as_then(stored: Run, local: LocalStore, spec: Spec) -> None:
 
     with local.workspace(stored.experiment, stored.profile, stored.seed, spec.hash()) as space:
         of_parts: Mapping[str, object] = stored.info.get("kernels_of", {})
-        for part, told in {"": stored.info.get("kernels"), **of_parts}.items():
+        for part, recorded in {"": stored.info.get("kernels"), **of_parts}.items():
             if part and not INSIDE.fullmatch(part):
                 raise StoreError(f"{stored.experiment}: it has kernels of '{part}': expected a folder of its run")
             try:
-                kernels = msgspec.convert(told, Kernels)
+                kernels = msgspec.convert(recorded, Kernels)
             except msgspec.ValidationError:  # none were chosen, or before runs recorded them
                 continue
             write_text(space.folder / part / FILE, msgspec.json.encode(kernels).decode())

@@ -42,16 +42,17 @@ def list_command(options: argparse.Namespace) -> int:
     from reproduce.comparison.statements import naming, statements
 
     for number, name in enumerate(names):
-        said = statements(name)
+        all_statements = statements(name)
         groups = listing.groups(name)
         resting = {
-            figure: known[name].counts([one.id for one in naming(said, CATALOGUE.behind(figure))]) for figure in groups
+            figure: known[name].counts([statement.id for statement in naming(all_statements, CATALOGUE.behind(figure))])
+            for figure in groups
         }
-        found = listing.figures(groups, CATALOGUE.figures(name), where, resting)
+        rows = listing.figures(groups, CATALOGUE.figures(name), where, resting)
         terminal.show(*[""] * bool(number), CATALOGUE.paper(name).title, "")
         if known[name].answers:
             terminal.show(listing.answered(known[name].counts()), "")
-        terminal.show(found)
+        terminal.show(rows)
     return 0
 
 
@@ -84,12 +85,12 @@ def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Record
 
 
 def _published(
-    experiment: Experiment, values: "Sequence[Value]", said: "Sequence[Statement]", last: Recorded
+    experiment: Experiment, values: "Sequence[Value]", statements: "Sequence[Statement]", last: Recorded
 ) -> list[listing.Entry]:
     """Return the published values and statements that name an experiment."""
     from reproduce.comparison.values import span
 
-    found = [
+    entries = [
         listing.Entry(
             value.id,
             last.beside.get(value.id, ""),
@@ -98,11 +99,11 @@ def _published(
         for value in values
         if experiment.name in value.experiments
     ]
-    for one in said:
-        if experiment.name in one.names:
-            answer = last.answers.get(one.id, "") if experiment.name in one.counted else "in a detail"
-            found.append(listing.Entry(one.id, answer, f"{one.words}, {one.place}"))
-    return found
+    for statement in statements:
+        if experiment.name in statement.names:
+            answer = last.answers.get(statement.id, "") if experiment.name in statement.counted else "in a detail"
+            entries.append(listing.Entry(statement.id, answer, f"{statement.words}, {statement.place}"))
+    return entries
 
 
 def figures_command(options: argparse.Namespace) -> int:
@@ -116,8 +117,8 @@ def figures_command(options: argparse.Namespace) -> int:
     ]
     tell = counter("figures drawn", sys.stderr)
     left: list[Path] | None = None if options.any_versions else []
-    found = iter(figures.write(list(itertools.chain(*groups)), results_root(), tell=tell, left=left))
-    paths = [sorted(itertools.chain(*itertools.islice(found, len(group)))) for group in groups]
+    written = iter(figures.write(list(itertools.chain(*groups)), results_root(), tell=tell, left=left))
+    paths = [sorted(itertools.chain(*itertools.islice(written, len(group)))) for group in groups]
     drawn = [readable(path) for group in paths for path in group]
     if not drawn:
         print(f"no stored run is drawn: reproduce run {options.selector or 'SELECTOR'} makes some", file=sys.stderr)
@@ -127,9 +128,9 @@ def figures_command(options: argparse.Namespace) -> int:
         for line in {"csv": ["path", *drawn], "md": [f"- {path}" for path in drawn]}.get(options.format, drawn):
             print(line)
     if left:
-        said = f"{len(left)} committed files, such as {readable(left[0])}, would change and stay as they are"
+        message = f"{len(left)} committed files, such as {readable(left[0])}, would change and stay as they are"
         versions = f"drawn here with {others(figures.LIBRARIES)}"
-        print(f"{said}: {versions}; make setup installs the locked ones, --any-versions writes", file=sys.stderr)
+        print(f"{message}: {versions}; make setup installs the locked ones, --any-versions writes", file=sys.stderr)
     return 0
 
 
@@ -161,7 +162,7 @@ def _drawn(selector: str | None) -> list[tuple[str, list[str] | None]]:
         raise SelectorError(f"selector '{selector}': a figure is drawn whole; expected paper or paper/figure")
     names = {name: [item.name for item in CATALOGUE.figures(name)] for name in chosen}
     drawn = {
-        name: [one for one in known if fnmatch.fnmatchcase(one.casefold(), figure.casefold())]
+        name: [candidate for candidate in known if fnmatch.fnmatchcase(candidate.casefold(), figure.casefold())]
         for name, known in names.items()
     }
     if not any(drawn.values()):

@@ -235,8 +235,8 @@ def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
     for job in jobs:
         key = job.experiment, job.profile
         if job.spec.train.stop_at and not job.overrides and key not in held:
-            experiment, own = CATALOGUE.select_one(job.experiment), PROFILES.index(job.profile)
-            nearest = PROFILES[own:] + PROFILES[:own][::-1]
+            experiment, place = CATALOGUE.select_one(job.experiment), PROFILES.index(job.profile)
+            nearest = PROFILES[place:] + PROFILES[:place][::-1]
             some = (CATALOGUE.declared_runs(committed, experiment, profile) for profile in nearest)
             held[key] = next(filter(None, some), [])
     return {job: updates_made(job.spec, held.get((job.experiment, job.profile), [])) for job in jobs}

@@ -53,8 +53,8 @@ def filled(page: str, facts: Facts) -> str:
         BlockError: a block of a kind that there is not, or of what is no paper.
     """
 
-    def anew(found: re.Match[str]) -> str:
-        return f"{found['begin']}{_block(found['kind'], found['names'], facts)}\n{found['end']}"
+    def anew(match: re.Match[str]) -> str:
+        return f"{match['begin']}{_block(match['kind'], match['names'], facts)}\n{match['end']}"
 
     return BLOCK.sub(anew, page)
 
@@ -127,81 +127,85 @@ def sentence(found: Sequence[Comparison]) -> str:
     ).strip()
 
 
-def _rest(found: Sequence[Comparison]) -> str:
+def _rest(comparisons: Sequence[Comparison]) -> str:
     """Return the numbers of values that rest on few trainings, and of answers of words younger than their runs."""
-    compared = [line for one in found for line in one.lines if line.compared]
+    compared = [line for comparison in comparisons for line in comparison.lines if line.compared]
     few = sum(line.trained < FEWEST_OF_A_LEVEL for line in compared)
-    told_apart = [answer for one in found for answer in one.answers if answer.word != UNSURE]
+    told_apart = [answer for comparison in comparisons for answer in comparison.answers if answer.word != UNSURE]
     late = sum(answer.younger for answer in told_apart)
-    told = [f"{few} value{'s rest' if few > 1 else ' rests'} on one or two trainings"] * bool(few)
-    told += [f"{late} of the {len(told_apart)} decided were worded after some runs"] * bool(late)
-    return f"{'; '.join(told)}." if told else ""
+    clauses = [f"{few} value{'s rest' if few > 1 else ' rests'} on one or two trainings"] * bool(few)
+    clauses += [f"{late} of the {len(told_apart)} decided were worded after some runs"] * bool(late)
+    return f"{'; '.join(clauses)}." if clauses else ""
 
 
-def _counts(found: Sequence[Comparison]) -> Counter[str]:
+def _counts(comparisons: Sequence[Comparison]) -> Counter[str]:
     """Return the number of statements of all papers together, by answer."""
-    return sum((one.counts for one in found), Counter())
+    return sum((comparison.counts for comparison in comparisons), Counter())
 
 
-def first(found: Sequence[Comparison]) -> str:
+def first(comparisons: Sequence[Comparison]) -> str:
     """Return the results, and the picture with its alternative text and its caption."""
     return (
-        f"{sentence(found)}\n\n"
-        f"![{overview.right(found)}](results/{overview.FILE})\n\n"
+        f"{sentence(comparisons)}\n\n"
+        f"![{overview.right(comparisons)}](results/{overview.FILE})\n\n"
         "*Left: the statements. Right: medians over trainings; published values are hollow.* "
         "New: [eight findings](docs/findings.md)."
     )
 
 
-def seen(found: Comparison) -> str:
+def seen(comparison: Comparison) -> str:
     """Return the main statements in lines of one answer and one distance, then the published values that are met."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for answer in sorted(found.answers, key=lambda answer: WORDS.index(answer.word)):
+    for answer in sorted(comparison.answers, key=lambda answer: WORDS.index(answer.word)):
         near = "" if answer.word == UNSURE else f", {answer.distance}"
         groups.setdefault((answer.word, near), []).append(f"{text.name(answer)}{text.phrase(answer)}")
     lines = [f"- **{word[0].upper()}{word[1:]}**{near}: {'; '.join(some)}." for (word, near), some in groups.items()]
-    score = found.score
+    score = comparison.score
     if score.compared:
-        last = f"- Published values: **{score.within_5} of {score.compared}** within 5 points ({_places(found)})."
+        last = f"- Published values: **{score.within_5} of {score.compared}** within 5 points ({_places(comparison)})."
     else:
         last = f"- Published values: none of {score.printed} stands beside ours yet."
     return "\n".join([*lines, last])
 
 
-def _places(found: Comparison) -> str:
+def _places(comparison: Comparison) -> str:
     """Return the tables and figures whose values stand beside ours: ``Tables 1 and 3, Figure 4.5, text``."""
-    each = [line.value.place for line in found.lines if line.compared]
-    places, told = " ".join(each), []
+    each = [line.value.place for line in comparison.lines if line.compared]
+    places, groups = " ".join(each), []
     for kind in ("Table", "Figure"):
         lists = re.findall(rf"{kind}s? ((?:[\d.]*\d(?:, | and )?)+)", places)
         *some, last = sorted(set(re.findall(r"[\d.]*\d", " ".join(lists))), key=float) or [""]
-        told += [f"{kind}s {', '.join(some)} and {last}" if some else f"{kind} {last}"] * bool(last)
-    return ", ".join([*told, *["text"] * any(not re.search("Table|Figure", place) for place in each)])
+        groups += [f"{kind}s {', '.join(some)} and {last}" if some else f"{kind} {last}"] * bool(last)
+    return ", ".join([*groups, *["text"] * any(not re.search("Table|Figure", place) for place in each)])
 
 
-def scores(found: Sequence[Comparison]) -> str:
+def scores(comparisons: Sequence[Comparison]) -> str:
     """Return a line for each paper: published values that are met, then its main statements by answer."""
     return table(
         ["paper", "published values within 5 points (within 2)", "main statements"],
         (
-            [f"{CATALOGUE.paper(one.paper).number} {one.paper.replace('_', ' ')}", met(one), looks.counted(one.counts)]
-            for one in found
+            [
+                f"{CATALOGUE.paper(comparison.paper).number} {comparison.paper.replace('_', ' ')}",
+                met(comparison),
+                looks.counted(comparison.counts),
+            ]
+            for comparison in comparisons
         ),
     )
 
 
-def met(found: Comparison) -> str:
+def met(comparison: Comparison) -> str:
     """Return the number of published values that are met; the reason if none stands beside ours."""
-    score = found.score
+    score = comparison.score
     if not score.compared:
         return f"none of {score.printed} beside ours yet: {SHORTER}" if score.printed else "none printed"
     return f"**{score.within_5} of {score.compared}** ({score.within_2}), of {score.printed} published accuracies"
 
 
-def answers(found: Comparison) -> str:
+def answers(comparison: Comparison) -> str:
     """Return the main statements with their answers, a line each, and how many published values are met."""
-    lines = [f"- **{answer.word}**: {answer.statement.words}{text.clause(answer)}" for answer in found.answers]
-    return "{}\n\n{}".format("\n".join(lines), score_of(found)).strip()
+    lines = [f"- **{answer.word}**: {answer.statement.words}{text.clause(answer)}" for answer in comparison.answers]
+    return "{}\n\n{}".format("\n".join(lines), score_of(comparison)).strip()
 
 
 OF_PAPERS: Mapping[str, Callable[[Sequence[Comparison]], str]] = {

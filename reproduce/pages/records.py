@@ -68,28 +68,28 @@ def _at(run: Run, cell: tuple[int, ...], mode: str) -> Counts:
 
 def curves(runs: Sequence[Run]) -> dict[str, list[tuple[int, list[tuple[int, float]]]]]:
     """Return training curves: name -> seed and its (step, value), finite values only; seeds in their order."""
-    found: dict[str, dict[int, list[tuple[int, float]]]] = {}
+    by_name: dict[str, dict[int, list[tuple[int, float]]]] = {}
     for run in runs:
         for step, name, value in run.metrics:
             if np.isfinite(value):
-                found.setdefault(name, {}).setdefault(run.seed, []).append((step, float(f"{value:.4g}")))
+                by_name.setdefault(name, {}).setdefault(run.seed, []).append((step, float(f"{value:.4g}")))
     return {
         name: [
             (seed, _spread(points, FEWEST_POINTS if place else MOST_POINTS))
             for place, (seed, points) in enumerate(seeds.items())
         ]
-        for name, seeds in found.items()
+        for name, seeds in by_name.items()
     }
 
 
 def _spread(points: Sequence[tuple[int, float]], most: int) -> list[tuple[int, float]]:
     """Return the first and the last point, and between them those that lie apart on a logarithmic axis."""
     places = [math.log(max(step, 1)) for step, _ in points]
-    apart, kept = (places[-1] - places[0]) / most, [0]
+    apart, chosen = (places[-1] - places[0]) / most, [0]
     for k, place in enumerate(places[1:-1], start=1):
-        if place - places[kept[-1]] >= apart and places[-1] - place >= apart / 2:
-            kept.append(k)
-    return [points[k] for k in dict.fromkeys((*kept, len(points) - 1))]
+        if place - places[chosen[-1]] >= apart and places[-1] - place >= apart / 2:
+            chosen.append(k)
+    return [points[k] for k in dict.fromkeys((*chosen, len(points) - 1))]
 
 
 def attention(run: Run) -> dict[str, object] | None:
@@ -180,5 +180,5 @@ def _took(some: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, str
 
 
 def _percent(rates: Sequence[float]) -> str:
-    found = [rate for rate in rates if not math.isnan(rate)]
-    return f"{100 * median(found):.1f} %" if found else "not tested"
+    numbers = [rate for rate in rates if not math.isnan(rate)]
+    return f"{100 * median(numbers):.1f} %" if numbers else "not tested"

@@ -21,23 +21,25 @@ HOUR = 3600
 def identity(paper: str, facts: Facts) -> str:
     """Return the reproduced paper and the reproducing suite."""
     known = CATALOGUE.paper(paper)
-    found = facts.compared[paper]
-    equal = sum(not setting.unequal for setting in found.settings)
+    comparison = facts.compared[paper]
+    equal = sum(not setting.unequal for setting in comparison.settings)
     errata = (facts.repository / "papers" / paper / "ERRATA.md").read_text(encoding="utf-8")
     known_as = [f"*{known.title}*"]
     if known.arxiv:
         known_as.append(f"[arXiv:{known.arxiv}](https://arxiv.org/abs/{known.arxiv})")
     if known.openreview:
         known_as.append(f"[OpenReview {known.openreview}](https://openreview.net/forum?id={known.openreview})")
-    others = len(found.lines) - found.score.printed
-    measured = f"{found.score.printed} published accuracies" + f" and {others} other measurements" * bool(others)
+    others = len(comparison.lines) - comparison.score.printed
+    measured = f"{comparison.score.printed} published accuracies" + f" and {others} other measurements" * bool(others)
     return "\n".join(
         [
             f"{', '.join(known_as)}; lengen {facts.version}.",
             "",
-            f"- [published.toml](published.toml): {len(found.answers)} main statements, {measured}, "
-            f"{len(found.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
-            f"- {score_of(found)}" if found.score.compared else "- No published value stands beside ours yet.",
+            f"- [published.toml](published.toml): {len(comparison.answers)} main statements, {measured}, "
+            f"{len(comparison.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
+            f"- {score_of(comparison)}"
+            if comparison.score.compared
+            else "- No published value stands beside ours yet.",
             f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.",
             f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",
         ]
@@ -48,10 +50,11 @@ def failed(paper: str, facts: Facts) -> str:
     """Return the statements and details that do not hold, and the published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
     below = [
-        f"- A detail of `{paper}/{answer.statement.id}`: {one.part.words}: {text.outcome(one)}; {text.measured(one)}."
+        f"- A detail of `{paper}/{answer.statement.id}`: {detail.part.words}: {text.outcome(detail)}; "
+        f"{text.measured(detail)}."
         for answer in facts.compared[paper].answers
-        for one in answer.details
-        if one.word == FAILS
+        for detail in answer.details
+        if detail.word == FAILS
     ]
     parts = [statements(paper, facts, FAILS), "\n".join(below)]
     if missed:
@@ -79,9 +82,9 @@ def cost(paper: str, facts: Facts) -> str:
     for (profile, device), runs in sorted(groups.items()):
         unit = "core" if device == "cpu" else "device"
         hours = [sum(_hours(run, took) for run in runs) for took in (run_cost.training, run_cost.measuring)]
-        told = [f"{value:.1f} {unit}-hours" for value in hours]
+        cells = [f"{value:.1f} {unit}-hours" for value in hours]
         longest = f"{max(run_cost.training(run) + run_cost.measuring(run) for run in runs) / 60:.1f}"
-        lines.append([profile, device, len({run.experiment for run in runs}), len(runs), *told, longest])
+        lines.append([profile, device, len({run.experiment for run in runs}), len(runs), *cells, longest])
     processors = sorted({str(run.info["processor"]) for run in facts.runs[paper] if run.info.get("processor")})
     named = ", ".join(processors) or "not recorded"
     note = f"Processors that run.json names: {named}. Hours of a processor are those of one core."
@@ -99,10 +102,10 @@ def adderboard(paper: str, facts: Facts) -> str:
     judged = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     head = ("model", "weights", "right, of 10 edge cases and 10,000 pairs", "parameters", "work by code")
     lines = []
-    for one in judged:
-        if one["model"].startswith(f"{paper}/"):
-            right = one["sums"]["edges"] + one["sums"]["pairs"]
-            rule = one["rules"]["4 no work by code"].partition(":")[0]
-            told = f"{right:,}, {'enough' if one['qualifies'] else 'not enough'}"
-            lines.append((one["model"], one["weights"], told, f"{one['parameters']['unique']:,}", rule))
+    for model in judged:
+        if model["model"].startswith(f"{paper}/"):
+            right = model["sums"]["edges"] + model["sums"]["pairs"]
+            rule = model["rules"]["4 no work by code"].partition(":")[0]
+            score = f"{right:,}, {'enough' if model['qualifies'] else 'not enough'}"
+            lines.append((model["model"], model["weights"], score, f"{model['parameters']['unique']:,}", rule))
     return table(head, lines) if lines else "Not run yet."

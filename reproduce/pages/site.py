@@ -85,16 +85,16 @@ def write(
         held = gather(paper, stores(paper), compared[paper], root, tell(f"figures of {paper} drawn"))
         pages = {Path(f"{paper}.md"): paper_page(held)}
         pages |= {
-            Path(f"{paper}-{store}.md"): _comparison(found)
-            for store, found in itertools.islice(compared[paper].items(), 1, None)
+            Path(f"{paper}-{store}.md"): _comparison(comparison)
+            for store, comparison in itertools.islice(compared[paper].items(), 1, None)
         }
-        told = tell(f"pages of {paper} written")
+        count = tell(f"pages of {paper} written")
         for done, name in enumerate(held.names, 1):
             pages[Path(paper) / f"{name}.md"] = figure_page(name, held, site / paper)
-            told(done, len(held.names))
+            count(done, len(held.names))
         _save(pages, site)
-        kept = {site / path.with_suffix(kind) for path in pages for kind in (".md", ".html")}
-        for path in {*(site / paper).glob("*.*"), *site.glob(f"{paper}-*.*")} - kept:
+        current = {site / path.with_suffix(kind) for path in pages for kind in (".md", ".html")}
+        for path in {*(site / paper).glob("*.*"), *site.glob(f"{paper}-*.*")} - current:
             path.unlink()
     if shown := overview.shown({paper: next(iter(some.values())) for paper, some in compared.items()}):
         update(site / overview.FILE, overview.picture(shown))
@@ -146,7 +146,9 @@ def _answers(compared: Mapping[str, Comparison], statements: Sequence[Statement]
     for place, answer in enumerate(first.answers):
         if answer.statement in statements:
             lines.append(f"- **{answer.word}**: {answer.statement.words}{text.mark(answer)}{text.clause(answer)}")
-            further = [(store, found.answers[place]) for store, found in others if found.answers[place].distance]
+            further = [
+                (store, comparison.answers[place]) for store, comparison in others if comparison.answers[place].distance
+            ]
             lines += [f"    - {store} runs: **{mine.word}**{text.clause(mine)}" for store, mine in further]
     return lines
 
@@ -186,12 +188,12 @@ def figure_page(name: str, held: Held, place: Path) -> str:
         place: the folder of the page, from which its pictures are named.
     """
     figure, sheets = _figure(name, held), held.sheets.get(name, ())
-    found = next(iter(held.compared.values()))
+    comparison = next(iter(held.compared.values()))
     mine = {item: runs for item, runs in held.runs.items() if item.split("/")[1] == name}
-    parts = [*_pictures(figure, sheets, found, place)] if figure and sheets else [f"# {_title(name, held)}"]
+    parts = [*_pictures(figure, sheets, comparison, place)] if figure and sheets else [f"# {_title(name, held)}"]
     parts += explorer(figure, sheets, mine)
     behind = [item for item in CATALOGUE.experiments(held.paper) if item.name in (figure.reads if figure else mine)]
-    if lines := _answers(held.compared, naming([answer.statement for answer in found.answers], behind)):
+    if lines := _answers(held.compared, naming([answer.statement for answer in comparison.answers], behind)):
         parts += ["## Statements that rest on these runs", "\n".join(lines)]
     parts += sections(mine)
     if mine:
@@ -240,10 +242,12 @@ ATTENTION = (
 )
 
 
-def _pictures(figure: Figure, sheets: Sequence[tuple[str, figures.Sheet]], found: Comparison, place: Path) -> list[str]:
+def _pictures(
+    figure: Figure, sheets: Sequence[tuple[str, figures.Sheet]], comparison: Comparison, place: Path
+) -> list[str]:
     (store, first), *others = sheets
     links = [Path(os.path.relpath(sheet.file("svg"), place)).as_posix() for _, sheet in sheets]
-    parts = [gallery.section(first.file("svg"), links[0], figure, found, "#"), _size(store, first)]
+    parts = [gallery.section(first.file("svg"), links[0], figure, comparison, "#"), _size(store, first)]
     if others:
         further = []
         for (store, sheet), link in zip(others, links[1:], strict=True):
@@ -303,8 +307,8 @@ def escaped(words: object) -> str:
 
 def _data(name: str, content: object) -> str:
     """Return data for the script of a page; nothing in it ends the element."""
-    told = json.dumps(content, separators=(",", ":"), sort_keys=name != "curves").replace("<", "\\u003c")
-    return f'<script type="application/json" id="{name}">{told}</script>'
+    text = json.dumps(content, separators=(",", ":"), sort_keys=name != "curves").replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{text}</script>'
 
 
 # ------------------------------------------------------------------ files

@@ -60,13 +60,13 @@ def breakable(words: str, behind: str) -> str:
     return words.replace(behind, behind + BREAK)
 
 
-def entry(name: str, said: str) -> "RenderableType":
+def entry(name: str, text: str) -> "RenderableType":
     """Return a cell with a name and, under it and indented, what is said of it."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
 
-    return Group(Text(breakable(name, "/"), "bold"), Padding(Text(said), (0, 0, 0, 2)))
+    return Group(Text(breakable(name, "/"), "bold"), Padding(Text(text), (0, 0, 0, 2)))
 
 
 def tell(*lines: str) -> None:
@@ -103,7 +103,7 @@ def _least(shown: "Table", console: "Console") -> int:
     return needs(first) + sum(GAP + (needs(column) if column.no_wrap else FOLDED) for column in others)
 
 
-def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:
+def projections(arrays: Mapping[str, "np.ndarray"], most: int = 3, limit: int | None = None) -> str:
     """Return a line per token, layer and stage of a probe.
 
     It has the ``most`` symbols with the largest projections on each basis.
@@ -111,20 +111,20 @@ def projections(found: Mapping[str, "np.ndarray"], most: int = 3, limit: int | N
     ``limit``: characters of a line; there are fewer symbols where they would be more.
     """
     rows: list[tuple[str, ...]] = [("position", "token", "layer", "MLP", "encoder basis", "decoder basis")]
-    vocabulary = found["vocabulary"].tolist()
-    layers, stages, positions, _ = found["encoder"].shape
+    vocabulary = arrays["vocabulary"].tolist()
+    layers, stages, positions, _ = arrays["encoder"].shape
     for position, layer, stage in itertools.product(range(positions), range(layers), range(stages)):
         sides = []
         for basis in ("encoder", "decoder"):
-            values = found[basis][layer, stage, position].astype(float)
+            values = arrays[basis][layer, stage, position].astype(float)
             largest = (-values).argsort(kind="stable")[:most]
             sides.append("  ".join(f"{vocabulary[place]} {values[place]:.2f}" for place in largest))
-        where = (str(position), str(found["tokens"][position]), str(layer + 1), ("before", "after")[stage])
+        where = (str(position), str(arrays["tokens"][position]), str(layer + 1), ("before", "after")[stage])
         rows.append((*where, *sides))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     if limit is not None and most > 1 and max(map(len, lines)) > limit:
-        return projections(found, most - 1, limit)
+        return projections(arrays, most - 1, limit)
     return "\n".join(lines)
 
 

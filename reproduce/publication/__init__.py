@@ -26,16 +26,16 @@ def files(repository: Path) -> dict[Path, str]:
     facts = gather(repository)
     results = repository / "results"
     compared = facts.compared.values()
-    found = {
+    texts = {
         results / "published.csv": values.to_csv(line for one in compared for line in one.lines),
         results / "statements.csv": comparison.statements_csv(compared),
     }
-    found[results / "badges" / "claims.svg"] = badges.claims(facts)
-    found |= {page: readme.filled(page.read_text(encoding="utf-8"), facts) for page in readme.pages(repository)}
-    found[results / overview.FILE] = overview.picture(overview.shown(facts.compared))
-    found |= cards.cards(facts)
-    found[repository / "ro-crate-metadata.json"] = crate.crate(facts)
-    return found
+    texts[results / "badges" / "claims.svg"] = badges.claims(facts)
+    texts |= {page: readme.filled(page.read_text(encoding="utf-8"), facts) for page in readme.pages(repository)}
+    texts[results / overview.FILE] = overview.picture(overview.shown(facts.compared))
+    texts |= cards.cards(facts)
+    texts[repository / "ro-crate-metadata.json"] = crate.crate(facts)
+    return texts
 
 
 def write(repository: Path) -> list[Path]:

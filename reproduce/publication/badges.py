@@ -25,10 +25,10 @@ def badge(left: str, right: str, colour: str) -> str:
     for text, start, width, fill in zip((left, right), (0, widths[0]), widths, (LEFT, colour), strict=True):
         boxes.append(f'<rect x="{start}" width="{width}" height="{HEIGHT}" fill="{fill}"/>')
         texts.append(f'<text x="{start + EDGE}" y="14" textLength="{width - 2 * EDGE}">{escape(text)}</text>')
-    said = escape(f"{left}: {right}", quote=True)
+    title = escape(f"{left}: {right}", quote=True)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{HEIGHT}" role="img" aria-label="{said}">\n'
-        f"<title>{said}</title>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{HEIGHT}" role="img" aria-label="{title}">\n'
+        f"<title>{title}</title>\n"
         f"{''.join(boxes)}\n"
         f'<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{"".join(texts)}</g>\n'
         "</svg>\n"

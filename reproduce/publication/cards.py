@@ -54,11 +54,11 @@ its trained range it is something to be measured, not a calculator.
 
 def cards(facts: Facts) -> dict[Path, str]:
     """Return the card of every experiment with weights, by the README.md in its folder."""
-    found: dict[str, list[Run]] = {}
+    by_experiment: dict[str, list[Run]] = {}
     for name in facts.runs:
         for run in facts.reference.headers(name, holding=WEIGHTS):
-            found.setdefault(run.experiment, []).append(facts.reference.load(run))
-    return {facts.reference.path / name / CARD_NAME: _card(name, runs) for name, runs in found.items()}
+            by_experiment.setdefault(run.experiment, []).append(facts.reference.load(run))
+    return {facts.reference.path / name / CARD_NAME: _card(name, runs) for name, runs in by_experiment.items()}
 
 
 def written(reference: Path) -> list[Path]:

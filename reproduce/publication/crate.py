@@ -79,11 +79,11 @@ def crate(facts: Facts) -> str:
 
 
 def _groups(runs: Iterable[Run]) -> dict[Group, list[Run]]:
-    found: dict[Group, list[Run]] = {}
+    groups: dict[Group, list[Run]] = {}
     for run in runs:
         group = (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"]))
-        found.setdefault(group, []).append(run)
-    return dict(sorted(found.items()))
+        groups.setdefault(group, []).append(run)
+    return dict(sorted(groups.items()))
 
 
 def _action(group: Group, runs: Sequence[Run]) -> Entity:
@@ -143,8 +143,8 @@ def _paper(name: str) -> Entity:
 
 def _ids(entities: Iterable[Entity]) -> list[Entity] | Entity:
     """Return references to entities; a single one stands without a list."""
-    found: list[Entity] = [{"@id": entity["@id"]} for entity in entities]
-    return found[0] if len(found) == 1 else found
+    references: list[Entity] = [{"@id": entity["@id"]} for entity in entities]
+    return references[0] if len(references) == 1 else references
 
 
 def with_lines(head: Mapping[str, object], name: str, items: Iterable[Mapping[str, object]]) -> str:

@@ -103,7 +103,7 @@ class Catalogue:
                 "lengen.load, the folder of a finished run, which holds run.json"
             )
         if len(several := selector.split()) > 1:
-            names = {item.name for one in several for item in self.select(one)}
+            names = {item.name for word in several for item in self.select(word)}
             return tuple(item for item in self.experiments() if item.name in names)
         parts = self.canonical(selector).strip("/").split("/")
         if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._children(parts[:1]), parts[1]):
@@ -118,22 +118,22 @@ class Catalogue:
                 )
         if len(parts) > 3:
             raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
-        found: list[tuple[str, ...]] = [()]
+        matches: list[tuple[str, ...]] = [()]
         for level, part in enumerate(parts):
-            choices = [(*head, name) for head in found for name in self._children(head)]
-            found = [names for names in choices if fnmatch.fnmatchcase(names[-1], part)]
-            found = found or [names for names in choices if names[-1].casefold() == part.casefold()]
-            if not found:
+            choices = [(*head, name) for head in matches for name in self._children(head)]
+            matches = [names for names in choices if fnmatch.fnmatchcase(names[-1], part)]
+            matches = matches or [names for names in choices if names[-1].casefold() == part.casefold()]
+            if not matches:
                 kind = ("paper", "figure or table", "variant")[level]
                 where = f" in {'/'.join(parts[:level])}" if level else ""
                 known = [*dict.fromkeys(names[-1] for names in choices), *([] if level else self.aliases())]
                 hint = "; one of: " + ", ".join(known) if WILDCARDS & set(part) else nearest(part, known)
                 hint = self._instead(selector) or hint
                 raise SelectorError(f"selector '{selector}': there is no {kind} '{part}'{where}{hint}")
-        chosen = set(found)
+        chosen = set(matches)
         return tuple(
             item
-            for paper in dict.fromkeys(names[0] for names in found)
+            for paper in dict.fromkeys(names[0] for names in matches)
             for item in self.experiments(paper)
             if tuple(item.name.split("/"))[: len(parts)] in chosen
         )
@@ -179,11 +179,13 @@ class Catalogue:
 
     def select_one(self, selector: str) -> Experiment:
         """Return the single experiment that a selector names; `SelectorError` where it names several."""
-        found = self.select(selector)
-        if len(found) > 1:
-            examples = ", ".join(item.name for item in found[:3])
-            raise SelectorError(f"selector '{selector}' names {len(found)} experiments: name one, such as {examples}")
-        return found[0]
+        experiments = self.select(selector)
+        if len(experiments) > 1:
+            examples = ", ".join(item.name for item in experiments[:3])
+            raise SelectorError(
+                f"selector '{selector}' names {len(experiments)} experiments: name one, such as {examples}"
+            )
+        return experiments[0]
 
     def home(self, experiment: Experiment, profile: str) -> Experiment:
         """Return the paper's first experiment with the same specification at this profile; itself where it has none."""

@@ -126,12 +126,12 @@ class _Workers:
 
         Its process is no witness: the one that it was forked from may have been ended, too.
         """
-        began, left, told = time.monotonic(), list(self._processes), False
+        began, left, announced = time.monotonic(), list(self._processes), False
         for process in self._processes.values():
             process.terminate()
         while left and (waited := time.monotonic() - began) < SAVING:
-            if waited > 2 * MOMENT and not told:
-                told = True
+            if waited > 2 * MOMENT and not announced:
+                announced = True
                 self._watch.told("saving the steps at hand; Ctrl-C again ends at once")
             ready = multiprocessing.connection.wait(left, timeout=MOMENT)
             for pipe in [pipe for pipe in left if pipe in ready]:

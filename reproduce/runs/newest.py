@@ -57,15 +57,15 @@ def newest(
         for at in experiment.specs
         if profile in (None, at) and seed in (None, run.seed)
     ]
-    found = [(run, store) for run, store, at in held if CATALOGUE.counts(run, experiment, at)]
+    runs = [(run, store) for run, store, at in held if CATALOGUE.counts(run, experiment, at)]
     changed = [(run, store) for run, store, at in held if CATALOGUE.overridden(run, experiment, at)]
     if with_overrides:
-        found += changed
-    if not found:
+        runs += changed
+    if not runs:
         what = "finished run with weights" if weights else "finished run"
         hint = f", or {otherwise.format(len(changed))}" if changed else ""
         raise StoreError(f"{experiment.name} has no {what} here: {_advice(experiment, profile, seed)}{hint}")
-    return max(found, key=lambda it: (it[0].profile != "smoke", str(it[0].info.get("finished")), it[0].version))
+    return max(runs, key=lambda it: (it[0].profile != "smoke", str(it[0].info.get("finished")), it[0].version))
 
 
 def _advice(experiment: Experiment, profile: str | None, seed: int | None) -> str:
@@ -73,7 +73,7 @@ def _advice(experiment: Experiment, profile: str | None, seed: int | None) -> st
     chosen = profile or ("cpu" if "cpu" in experiment.specs else next(reversed(list(experiment.specs))))
     wanted = f" --profile {chosen}" * (chosen != "cpu" or profile is not None)
     wanted += f" --seeds {seed}" * (seed is not None)
-    said = f"make one with python -m reproduce run {experiment.name}{wanted}"
+    advice = f"make one with python -m reproduce run {experiment.name}{wanted}"
     if profile is None and chosen != "cpu":
-        said += f" (it has no cpu size: {experiment.absent.get('cpu', 'not declared')})"
-    return said
+        advice += f" (it has no cpu size: {experiment.absent.get('cpu', 'not declared')})"
+    return advice

@@ -257,7 +257,7 @@ def connected(address: str) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         ray.init(address=address or None, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError, TimeoutError) as error:
@@ -265,7 +265,7 @@ def connected(address: str) -> Iterator[None]:
         raise PlanError(f"--address {address}: there is no Ray cluster that answers ({reason})") from None
     finally:
         if threading.current_thread() is threading.main_thread():
-            for number, handler in kept.items():  # Ray puts its own in place
+            for number, handler in handlers.items():  # Ray puts its own in place
                 signal.signal(number, handler)
     try:
         yield

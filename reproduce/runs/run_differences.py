@@ -84,24 +84,28 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
 
     Each is a sentence each, the processor first.
     """
-    found = []
+    sentences = []
     for name in DESCRIBED:
-        one, other = stored.get(name), again.get(name)
-        if name == "versions" and isinstance(one, Mapping) and isinstance(other, Mapping):
-            found += [f"{key} was {one[key]}, here it is {other.get(key)}" for key in one if one[key] != other.get(key)]
-        elif name == "instruction_sets" and one is not None and one != other:
-            found.append(f"instruction sets were {_listed(one)}, here they are {_listed(other)}")
-        elif name == "processor" and one is None:
-            found.append(f"the stored run does not name its processor; here it is {other}")
-        elif one is not None and one != other:
-            was, now = (str(value)[:12] if name == "commit" else _short(value) for value in (one, other))
-            found.append(f"{name} was {was}, here it is {now}")
-    one, other = _kernels(stored), _kernels(again)
-    if one and one != other:
-        found.append(f"kernels were {one}, here they are {other or 'not recorded'}")
+        before, after = stored.get(name), again.get(name)
+        if name == "versions" and isinstance(before, Mapping) and isinstance(after, Mapping):
+            sentences += [
+                f"{key} was {before[key]}, here it is {after.get(key)}"
+                for key in before
+                if before[key] != after.get(key)
+            ]
+        elif name == "instruction_sets" and before is not None and before != after:
+            sentences.append(f"instruction sets were {_listed(before)}, here they are {_listed(after)}")
+        elif name == "processor" and before is None:
+            sentences.append(f"the stored run does not name its processor; here it is {after}")
+        elif before is not None and before != after:
+            was, now = (str(value)[:12] if name == "commit" else _short(value) for value in (before, after))
+            sentences.append(f"{name} was {was}, here it is {now}")
+    before, after = _kernels(stored), _kernels(again)
+    if before and before != after:
+        sentences.append(f"kernels were {before}, here they are {after or 'not recorded'}")
     if stored.get("dirty"):
-        found.append("the stored run was made with uncommitted changes")
-    return found
+        sentences.append("the stored run was made with uncommitted changes")
+    return sentences
 
 
 def _kernels(info: Mapping[str, Any]) -> str:
@@ -126,15 +130,15 @@ def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
     if was == now:
         return Line("weights", True, f"sha256 {was[:16]}")
     path = folder / WEIGHTS
-    told = f"sha256 {was[:16]} was stored, here it is {now[:16]}"
+    message = f"sha256 {was[:16]} was stored, here it is {now[:16]}"
     if not path.is_file():
-        return Line("weights", False, told)
+        return Line("weights", False, message)
     if hashlib.sha256(path.read_bytes()).hexdigest() != was:
         raise StoreError(damaged(path))
     one, other = _tensors(path), _tensors(folder_again / WEIGHTS)
     if {name: array.shape for name, array in one.items()} != {name: array.shape for name, array in other.items()}:
-        return Line("weights", False, f"{told}; their tensors have other names or shapes")
-    return Line("weights", False, f"{told}; {arrays('weights', one, other).said}")
+        return Line("weights", False, f"{message}; their tensors have other names or shapes")
+    return Line("weights", False, f"{message}; {arrays('weights', one, other).said}")
 
 
 def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Line:
@@ -153,8 +157,8 @@ def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Li
     place = int(np.argmax(np.ravel(gaps[first]) > 0))
     was, now = (np.ravel(some[first])[place].item() for some in (stored, again))
     most = max(float(np.max(gap, initial=0.0)) for gap in gaps.values())
-    said = f"{differing} of {elements} numbers differ, first {first}: {_short(was)} was stored, here it is "
-    return Line(what, False, f"{said}{_short(now)}; by {most:.3g} at most{lacking}")
+    message = f"{differing} of {elements} numbers differ, first {first}: {_short(was)} was stored, here it is "
+    return Line(what, False, f"{message}{_short(now)}; by {most:.3g} at most{lacking}")
 
 
 def apart_by(one: Any, other: Any) -> np.ndarray:
@@ -178,10 +182,12 @@ def accuracy(what: str, stored: float, again: float) -> Line:
     """Return one accuracy in percent, with the difference in percentage points."""
     if math.isnan(stored):
         return Line(what, None, "not tested")
-    said = f"{100 * stored:.2f} %"
+    stored_text = f"{100 * stored:.2f} %"
     if stored == again:
-        return Line(what, True, said)
-    return Line(what, False, f"{said} was stored, here it is {100 * again:.2f} % ({100 * (again - stored):+.2f})")
+        return Line(what, True, stored_text)
+    return Line(
+        what, False, f"{stored_text} was stored, here it is {100 * again:.2f} % ({100 * (again - stored):+.2f})"
+    )
 
 
 def _tensors(path: Path) -> dict[str, np.ndarray]:

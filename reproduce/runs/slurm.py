@@ -130,6 +130,6 @@ def submitted(arguments: Sequence[str]) -> str:
     except subprocess.TimeoutExpired:
         raise PlanError(f"sbatch did not answer within {PATIENCE} seconds: try again later") from None
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise PlanError(f"sbatch refused ({said}): change what is asked for with --sbatch-args")
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise PlanError(f"sbatch refused ({reason}): change what is asked for with --sbatch-args")
     return done.stdout.strip().partition(";")[0]

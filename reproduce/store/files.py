@@ -54,8 +54,8 @@ def check_place(option: str, path: str | None) -> None:
         elif not place.exists():
             tempfile.TemporaryFile(dir=place.parent).close()
     except OSError as error:
-        said = f"it cannot be written ({error.strerror or error})"
-        raise StoreError(f"--{option} {path}: {said}; give permission, or name another place") from None
+        reason = f"it cannot be written ({error.strerror or error})"
+        raise StoreError(f"--{option} {path}: {reason}; give permission, or name another place") from None
 
 
 def existing(path: Path) -> Path:
@@ -258,11 +258,11 @@ def _clear_empty(path: Path) -> None:
     An owner that stood still for so long between its two steps finds out before it publishes (`Held.check`).
     """
     with contextlib.suppress(OSError):
-        found = path.stat()
-        which, now = (found.st_ino, found.st_mtime_ns), time.monotonic()
-        if found.st_size or _seen_empty.get(path, (which, now))[0] != which:
+        status = path.stat()
+        which, now = (status.st_ino, status.st_mtime_ns), time.monotonic()
+        if status.st_size or _seen_empty.get(path, (which, now))[0] != which:
             _seen_empty.pop(path, None)
-        if not found.st_size and now - _seen_empty.setdefault(path, (which, now))[1] >= EMPTY:
+        if not status.st_size and now - _seen_empty.setdefault(path, (which, now))[1] >= EMPTY:
             del _seen_empty[path]
             path.unlink()
 

@@ -64,11 +64,11 @@ def no_results() -> str:
     root = results_root()
     if "LENGEN_RESULTS" not in os.environ or any((root / name).is_dir() for name in ("reference", "local")):
         return ""
-    found = "is no folder" if root.exists() else "is not there"
+    fault = "is no folder" if root.exists() else "is not there"
     if root.is_dir():
-        found = "holds neither reference nor local"
+        fault = "holds neither reference nor local"
     lost = "no run of yours" if reference_root() != root else "no run"
-    return f"LENGEN_RESULTS names {readable(root)}, which {found}: {lost} is found; set it to a folder with results"
+    return f"LENGEN_RESULTS names {readable(root)}, which {fault}: {lost} is found; set it to a folder with results"
 
 
 def no_reference() -> str:

@@ -123,5 +123,5 @@ def others(packages: Collection[str]) -> str:
     if root is None or not (root / "requirements.lock").is_file():
         return ""
     locked = versions((root / "requirements.lock").read_text(encoding="utf-8"))
-    found = differing({name: wanted for name, wanted in locked.items() if name in packages})
-    return ", ".join(f"{name} {here or 'absent'} (locked: {wanted})" for name, wanted, here in found)
+    different = differing({name: wanted for name, wanted in locked.items() if name in packages})
+    return ", ".join(f"{name} {here or 'absent'} (locked: {wanted})" for name, wanted, here in different)

@@ -113,8 +113,8 @@ class Reference(Store):
         """Return the tables in a folder, read anew after another process has written them."""
         folder = str(folder)  # asked for hundreds of times, and pathlib takes five times as long
         try:
-            found = os.stat(f"{folder}/{RUNS}")
-            state = (found.st_mtime_ns, found.st_ino)
+            status = os.stat(f"{folder}/{RUNS}")
+            state = (status.st_mtime_ns, status.st_ino)
         except OSError:
             state = (0, 0)
         if folder not in self._figures or self._figures[folder][0] != state:
@@ -124,12 +124,12 @@ class Reference(Store):
     def _read_run(self, tables: Tables, key: Key) -> Run:
         if key not in tables.loaded:
             header = _run(key, tables.runs[key])
-            found: dict[str, Any] = {}
+            records: dict[str, Any] = {}
             if ATTENTION in tables.runs[key]["files"]:
-                found["attention"] = attention_from_bytes(self.whole(header, ATTENTION).read_bytes())
+                records["attention"] = attention_from_bytes(self.whole(header, ATTENTION).read_bytes())
             if ARRAYS in tables.runs[key]["files"]:
-                found["arrays"] = LazyMapping(lambda: self._arrays(header))
-            tables.loaded[key] = replace(header, **found, **tables.load(key))
+                records["arrays"] = LazyMapping(lambda: self._arrays(header))
+            tables.loaded[key] = replace(header, **records, **tables.load(key))
         return tables.loaded[key]
 
     def _arrays(self, run: Run) -> dict[str, Any]:

@@ -161,7 +161,7 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
         ATTENTION: ("attention", attention_from_bytes),
         ARRAYS: ("arrays", arrays_from_bytes),
     }
-    found = {}
+    records = {}
     for name in RECORDS:
         if name not in info["files"]:
             continue
@@ -170,16 +170,16 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
             content = read_bytes(path, LARGEST_ARRAYS if path.suffix == ".npz" else LARGEST_TEXT)
             if hashlib.sha256(content).hexdigest() != info["files"][name]:
                 raise StoreError(damaged(path, content, info["files"][name]))
-            found[field] = read(content)
+            records[field] = read(content)
         except OSError as error:
             raise StoreError(
                 f"{readable(path)} cannot be read ({error.strerror}): restore it, or delete its folder"
             ) from None
         except (RecordError, UnicodeDecodeError) as error:
             raise StoreError(f"{readable(path)}, {error}; restore it, or delete its folder") from None
-    if "grid" not in found:
+    if "grid" not in records:
         raise StoreError(f"{readable(folder)}: expected {SCORES}; restore it, or delete this folder")
-    return found
+    return records
 
 
 def attention_to_bytes(attention: AttentionMap) -> bytes:
