@@ -76,12 +76,12 @@ def test_every_way_of_decoding_does_equal_work():
     slow = speed.uncached(model, data, (3, 3), 4)
     assert slow.shape[1] == int(data.writer.write(data.test(3, 3, 4)).loss[0].sum())
     assert (slow != speed.END).all()
-    assert (speed.write(model, data.writer, data.test(3, 3, 4)) == slow).all()
+    assert (speed.generate(model, data.writer, data.test(3, 3, 4)) == slow).all()
 
 
 def test_an_endless_encoder_decoder_writes_the_full_length_too():
     data, model = speed.ArithmeticData(speed.ENCODER_DECODER, 0), speed.endless(speed.ENCODER_DECODER)
-    written = speed.write(model, data.writer, data.test(3, 2, 4))
+    written = speed.generate(model, data.writer, data.test(3, 2, 4))
     assert written.shape == (4, 13) and (written != speed.END).all()
     assert (model.spec.encoder_layers, model.spec.layers) == (1, 1)
 

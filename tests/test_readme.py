@@ -42,7 +42,7 @@ def test_every_command_of_the_readmes_is_one(arguments: str) -> None:
     selector = getattr(options, "selector", None)
     chosen = () if selector is None else CATALOGUE.select(selector)
     assert selector is None or chosen
-    if selector is not None and "/" in selector:
+    if selector is not None and "/" in selector and "*" not in selector:
         assert len({item.figure for item in chosen}) == 1, f"{selector} names {len(chosen)} experiments"
 
 
