@@ -24,9 +24,9 @@ from benchmarks.speed import FULL, Sizes, data_speed, decoding, edit_distance
 from benchmarks.timing import Entry, fixed
 from benchmarks.trainer import training
 from benchmarks.writing import writing
-from lengen.results.machine import cores, machine
+from lengen.machine import cores, machine
+from reproduce.store.checkout import commit
 from reproduce.store.files import StoreError, write_text
-from reproduce.store.provenance import commit
 
 BENCHMARKS: dict[str, Callable[[Sizes], list[Entry]]] = {
     "data": data_speed,

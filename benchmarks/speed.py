@@ -18,8 +18,8 @@ from lengen.formats.base import END, FIRST, PAD
 from lengen.formats.linear import Linear
 from lengen.metrics import edit_distances
 from lengen.models import Transformer
-from lengen.position_ids.consecutive import Consecutive
-from lengen.position_ids.coupled import Coupled
+from lengen.position_ids.digit_places import Coupled
+from lengen.position_ids.places import Consecutive
 from lengen.settings.model import EncoderDecoder, Sinusoidal
 from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, replace
 from lengen.tasks.addition import Addition

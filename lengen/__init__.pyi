@@ -4,7 +4,7 @@
 
 from . import benchmark as benchmark
 from .benchmark import evaluate as evaluate, problems as problems, score as score
-from .benchmark.character_model import character_model as character_model
+from .models.foreign import character_model as character_model
 from .callbacks import (
     AccuracyGrid as AccuracyGrid,
     AttentionMaps as AttentionMaps,
@@ -20,9 +20,9 @@ from .data.task_data import TaskData as TaskData
 from .decoding.decoding import generate as generate, verify as verify
 from .formats.aligned import Aligned as Aligned
 from .formats.base import Format as Format
-from .formats.digit_steps import DigitSteps as DigitSteps
+from .formats.steps import DigitSteps as DigitSteps
 from .formats.linear import Linear as Linear
-from .formats.multiplication_stages import MultiplicationStages as MultiplicationStages
+from .formats.steps import MultiplicationStages as MultiplicationStages
 from .formats.subtasks import SUBTASKS as SUBTASKS, Subtasks as Subtasks
 from .huggingface import from_transformers as from_transformers
 from .loading import LoadError as LoadError, load as load
@@ -35,11 +35,11 @@ from .metrics.counted import (
 )
 from .models import Transformer as Transformer
 from .part import Part as Part, SettingError as SettingError
-from .position_ids.abacus import Abacus as Abacus
+from .position_ids.digit_places import Abacus as Abacus
 from .position_ids.base import PositionIds as PositionIds
-from .position_ids.consecutive import Consecutive as Consecutive, Cyclic as Cyclic, NoPositionIds as NoPositionIds
-from .position_ids.coupled import Coupled as Coupled
-from .position_ids.randomised import Randomised as Randomised
+from .position_ids.places import Consecutive as Consecutive, Cyclic as Cyclic, NoPositionIds as NoPositionIds
+from .position_ids.digit_places import Coupled as Coupled
+from .position_ids.places import Randomised as Randomised
 from .settings.attention_biases import (
     AttentionBias as AttentionBias,
     Given as Given,

@@ -4,7 +4,7 @@ The way of a run: `cli` -> `runs.catalogue` (which experiments) -> `runs.plan` (
 them) -> `lengen.training` -> `store` (what they leave) -> `output.figures`, `comparison` (what is read from it).
 """
 
-from lengen.training.openmp import sleep_while_waiting
+from lengen.machine import sleep_while_waiting
 
 sleep_while_waiting()  # in every process of the program: trainings load torch later
 

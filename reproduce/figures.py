@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
 from reproduce import PROGRAM
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.values import Value as Published
 from reproduce.comparison.values import values
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.estimate import usable_cores
+from reproduce.runs.costs import usable_cores
+from reproduce.store.checkout import checkout, code_digest, others
 from reproduce.store.files import StoreError, write_bytes
-from reproduce.store.provenance import checkout, code_digest, others
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:

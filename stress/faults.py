@@ -27,8 +27,8 @@ from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError
 from lengen.results.progress import Progress
 from lengen.results.records import AttentionMap, KeyCount
 from lengen.training.run import WEIGHTS, execute
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.run_folder import SCHEMA
 from stress.kills import copy
 from tests.fixtures.settings import Killed, kill_at

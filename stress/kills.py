@@ -128,7 +128,7 @@ def load() -> None:
     import reproduce.commands.compare
     import reproduce.commands.promote
     import reproduce.commands.run
-    from reproduce.runs.catalogue import CATALOGUE
+    from reproduce.catalogue import CATALOGUE
 
     assert lengen.plotting and lengen.training.run and reproduce.commands.run and reproduce.commands.promote
     assert CATALOGUE.papers() and reproduce.commands.compare

@@ -11,8 +11,8 @@ from pathlib import Path
 from lengen.part import kinds
 from lengen.settings.model import Architecture, Encoding
 from lengen.settings.spec import Spec, replace
+from reproduce.runs.costs import cost
 from reproduce.runs.display import Display
-from reproduce.runs.estimate import cost
 from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, run
 from reproduce.store.store import LocalStore

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lengen.results.machine import machine
-from reproduce.store.provenance import commit
+from lengen.machine import machine
+from reproduce.store.checkout import commit
 
 MIB = 2**20
 

@@ -21,7 +21,7 @@ LIGHT = [
     "lengen/results/records.py",
     "lengen/results/progress.py",
     "lengen/training/operations.py",
-    "reproduce/runs/estimate.py",
+    "reproduce/runs/costs.py",
     *(str(path.relative_to(ROOT)) for path in ROOT.glob("papers/*/experiments.py")),
 ]
 """Modules that ``list``, ``show`` and ``compare`` load: no torch behind them."""
@@ -134,7 +134,7 @@ def test_nothing_imports_itself_in_a_circle(of):
         visit(one, ())
 
 
-@pytest.mark.parametrize("module", ["lengen.solve", "lengen.decoding.projections"])
+@pytest.mark.parametrize("module", ["lengen.solve", "lengen.decoding.inside"])
 def test_one_problem_is_answered_without_lightning(module):
     """Its import takes longer than all else that ``encode``, ``solve`` and ``probe`` do."""
     heavy = "{'lightning', 'torchmetrics', 'scipy', 'matplotlib'}"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lengen.solve import encode
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main, parser
 from reproduce.commands.promote import MOST
 from reproduce.pages import overview, readme, terminal, text
-from reproduce.pages.facts import Facts, gather
-from reproduce.runs import estimate
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.pages.overview import Facts, gather
+from reproduce.runs import costs
 from reproduce.store.reference import Reference
 
 ROOT = Path(__file__).parent.parent
@@ -160,7 +160,7 @@ def test_the_commands_of_the_front_page_print_what_stands_there(capsys, monkeypa
 def test_what_it_costs_is_what_a_dry_run_says(profile, given, workers, capsys, monkeypatch, tmp_path) -> None:
     """On a processor with products of bfloat16 numbers, whatever this one has."""
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    monkeypatch.setattr(estimate, "rounds_natively", lambda: True)
+    monkeypatch.setattr(costs, "rounds_natively", lambda: True)
     told = []
     for paper in CATALOGUE.papers()[:4]:
         assert main(["run", paper, "--profile", profile, "--dry-run", "--jobs", str(workers)]) == 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from torch import nn
 
-from lengen.benchmark import user_file
+from lengen.benchmark import evaluating
 from lengen.benchmark.problem import Problem, of_operands, of_task
 from lengen.benchmark.scoring import PredictionError
 from lengen.benchmark.tasks import TASKS
@@ -224,7 +224,7 @@ def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) ->
     that has neither.
     """
     try:
-        module = user_file.loaded(path)
+        module = evaluating.loaded(path)
         model, metadata = module.build_model()
         add, declared = module.add, int(metadata.get("params", 0))
     except Exception as error:  # a foreign file may raise anything

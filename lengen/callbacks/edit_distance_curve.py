@@ -13,8 +13,7 @@ from lengen.digits import OperandError
 from lengen.metrics.responses import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
-from lengen.results.extra import extra
-from lengen.results.show import draw
+from lengen.results.show import draw, extra
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,7 +1,6 @@
 """Models built from the same blocks."""
 
-from lengen.models.decoder import Decoder
-from lengen.models.encoder_decoder import Encoder, EncoderDecoder
+from lengen.models.decoder import Decoder, Encoder, EncoderDecoder
 from lengen.models.states import Cache, Record, Residuals
 from lengen.models.transformer import Transformer
 

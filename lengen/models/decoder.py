@@ -1,21 +1,21 @@
-"""A decoder-only transformer: tokens and position ids in, logits out.
+"""Transformers from blocks: a decoder, an encoder that fills the response at once, an encoder beside a decoder."""
 
-Nothing here knows which task it solves or which encoding it has: positions arrive as integers with the data, and
-enter through the encoding's entry points.
-"""
-
-from typing import final
+from typing import Never, final
 
 import torch
 from torch import Tensor
 
-from lengen.data.batch import Batch, response_start
+from lengen.data.batch import Batch, Source, response_start
+from lengen.formats.base import PAD
 from lengen.models.attention import ALL, causal_mask, last_keys
-from lengen.models.bias import along_lines
+from lengen.models.bias import FixedBias, along_lines, beside_encoder
 from lengen.models.blocks import Context, biased
-from lengen.models.states import Cache, Record, Residuals
-from lengen.models.transformer import Transformer
+from lengen.models.states import Cache, LayerCache, Record, Residuals
+from lengen.models.transformer import Stack, Transformer
 from lengen.settings.spec import ModelSpec
+
+# Nothing here knows which task it solves or which encoding it has: positions arrive as integers with the data, and
+# enter through the encoding's entry points.
 
 
 @final
@@ -108,3 +108,126 @@ class Decoder(Transformer):
     def _prompt(self, batch: Batch) -> Tensor | None:
         """Return (B,) tokens before each response, where attention depends on them."""
         return response_start(batch) if self.spec.reads_prompts else None
+
+
+# "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers", Section 3.3. The
+# encoder may have no block at all: then the decoder attends to the embeddings of the query, as in the authors' code.
+# One embedding serves both sides. A fixed bias (`lengen.models.bias`) is added in every decoder layer.
+
+
+# The architecture that "From Interpolation to Extrapolation" cites beside its own (Table 1, RPE: Jelassi et al. 2023),
+# there with one block applied again and again (``shared``).
+
+
+@final
+class Encoder(Transformer):
+    """Encoder-only transformer; blanks are padding tokens.
+
+    `attention` differs in one thing: row t is of token t itself, which this model fills in.
+    """
+
+    writes_in_order = False
+
+    def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...]) -> None:
+        super().__init__(model, tokens, sizes)
+        self._initialise()
+
+    def forward(self, tokens: Tensor, ids: Tensor, loss: Tensor, record: Record | None = None) -> Tensor:
+        """Return logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
+        mask = ((tokens != PAD) | loss)[:, None, None]
+        loops = self._loops(Batch(tokens, ids, loss))
+        context = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), mask, loops=loops)
+        embedded = self._embed(torch.where(loss, PAD, tokens), ids)
+        return self._logits(self.blocks(embedded, context, record=record, ending=self.norm))
+
+    def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
+        return self._forward(batch.tokens, batch.ids, batch.loss, record=record)[:, 1:]
+
+    def cache(self, batch: Batch, capacity: int) -> Cache:
+        _writes_at_once()
+
+    def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
+        _writes_at_once()
+
+
+def _writes_at_once() -> Never:
+    raise TypeError("an encoder fills all places of a response at once and has no cache: call `predict`")
+
+
+@final
+class EncoderDecoder(Transformer):
+    """Encoder-decoder for responses of up to ``rows`` places and queries of up to ``columns``.
+
+    The two sizes matter only to a model with a fixed bias.
+    """
+
+    def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...], rows: int, columns: int) -> None:
+        super().__init__(model, tokens, sizes, cross=True)
+        self.encoder = Stack(model, model.encoder_layers)
+        # Stored weights name it so; everything else says `attention_bias`.
+        fixed = model.attention_bias
+        self.bias = None if fixed is None else beside_encoder(fixed, model.heads, rows, columns)
+        self._initialise()
+
+    @property
+    def attention_bias(self) -> FixedBias | None:
+        """The fixed bias of the decoder's attention."""
+        return self.bias
+
+    def forward(self, tokens: Tensor, ids: Tensor, source: Source, record: Record | None = None) -> Tensor:
+        """Return logits (B, T, V) after each token, from (B, T) tokens, (levels, B or 1, T) ids and the query."""
+        size = tokens.shape[1]
+        memories, mask = self.memory(source, record)
+        visible = causal_mask(size, tokens.device) if self.spec.causal else mask.new_ones(size, size)
+        if self.attention_bias is not None:
+            self.attention_bias.check(size, mask.shape[-1])
+        own = Context(self.encoding, ids, ids, self.encoding.bias(ids, ids), visible)
+        context, crossing = self._contexts(own, source.ids, mask, torch.arange(size, device=tokens.device)[None])
+        embedded = self._embed(tokens, ids)
+        return self._logits(self.blocks(embedded, context, (), crossing, memories, record, self.norm))
+
+    def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
+        return self._forward(batch.tokens[:, :-1], batch.ids[:, :, :-1], _source(batch), record=record)
+
+    def encode(self, source: Source, record: Record | None = None) -> tuple[Tensor, Tensor]:
+        """Return the encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
+        mask = (source.tokens != PAD)[:, None, None]
+        context = Context(self.encoding, source.ids, source.ids, self.encoding.bias(source.ids, source.ids), mask)
+        kept = None if record is None else record.of_encoder()
+        return self.encoder(self._embed(source.tokens, source.ids), context, record=kept), mask
+
+    def memory(self, source: Source, record: Record | None = None) -> tuple[tuple[LayerCache, ...], Tensor]:
+        """Return the keys and values of the source for each decoder layer, and the mask of its padding."""
+        encoded, mask = self.encode(source, record)
+        layers = [block.cross.memory(encoded, self.encoding, source.ids) for block in self.stack() if block.cross]
+        return tuple(layers), mask
+
+    def cache(self, batch: Batch, capacity: int) -> Cache:
+        source = _source(batch)
+        if self.attention_bias is not None:
+            self.attention_bias.check(batch.tokens.shape[1] - 1, source.tokens.shape[1])
+        cache = Cache.empty(self.spec, len(self.stack()), batch, capacity, self.embedding.weight)
+        cache.memory, cache.source_mask = self.memory(source)
+        cache.source_ids = source.ids
+        return cache
+
+    def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
+        assert cache.source_ids is not None and cache.source_mask is not None
+        seen = self._grown(cache, ids, places)
+        context, crossing = self._contexts(seen, cache.source_ids, cache.source_mask, places)
+        embedded = self._embed(tokens, ids)
+        return self._logits(self.blocks(embedded, context, cache.layers, crossing, cache.memory, ending=self.norm))
+
+    def _contexts(self, own: Context, source_ids: Tensor, mask: Tensor, places: Tensor) -> tuple[Context, Context]:
+        """Return contexts of self- and cross-attention of tokens at ``places`` (B or 1, T), fixed biases added."""
+        crossing = Context(self.encoding, own.query_ids, source_ids, None, mask)
+        if self.attention_bias is None or own.mask is None:
+            return own, crossing
+        fixed, cross = self.attention_bias.rows(places, own.mask.shape[-1], mask.shape[-1])
+        return biased(own, fixed, own.mask), biased(crossing, cross, mask)
+
+
+def _source(batch: Batch) -> Source:
+    if batch.source is None:
+        raise ValueError("an encoder-decoder needs batches with a source: write them with a Writer that splits")
+    return batch.source

@@ -13,8 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.part import build
-from lengen.results.extra import extra
-from lengen.results.show import ShownGrid, draw
+from lengen.results.show import ShownGrid, draw, extra
 from lengen.settings.sections import DataSpec, Trained
 from lengen.settings.spec import Spec, from_dict
 

@@ -1,14 +1,23 @@
 """Records for a person: a number with its interval, a frame, a picture, a table in a notebook or a terminal."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from lengen.results.extra import extra
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+@contextmanager
+def extra() -> Iterator[None]:
+    """Say in one sentence how to install a package that an import within does not find."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"tables and pictures need {error.name}: pip install 'lengen[reproduce]'"
+        raise ModuleNotFoundError(message, name=error.name) from None
 
 
 Z95 = 1.96

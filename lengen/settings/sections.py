@@ -12,7 +12,7 @@ from msgspec import Meta
 from lengen.formats.base import PRINTABLE, Format, Vocab
 from lengen.part import Count, Length, NotNegative, SettingError, Share, Size
 from lengen.position_ids.base import PositionIds
-from lengen.position_ids.consecutive import Consecutive
+from lengen.position_ids.places import Consecutive
 from lengen.tasks.base import Task
 
 if TYPE_CHECKING:

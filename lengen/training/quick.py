@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from lengen.machine import sleep_while_waiting
 from lengen.part import Part, SettingError, a_class, build, fields_of, kinds, nearest, plain
 from lengen.settings.changes import assign, paths
 from lengen.settings.spec import Spec, from_dict, validate
 from lengen.tasks.base import Row, Task
-from lengen.training.openmp import sleep_while_waiting
 
 if TYPE_CHECKING:
     from lightning import Callback

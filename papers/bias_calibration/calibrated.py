@@ -17,7 +17,7 @@ from torch import Tensor
 from lengen.callbacks import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.accuracy_grid import Measurement, Report
 from lengen.data.task_data import TaskData
-from lengen.decoding.mean_attention import longest_problems, mean_attention
+from lengen.decoding.inside import longest_problems, mean_attention
 from lengen.encodings.relative import RelativeKeys
 from lengen.formats.linear import Linear
 from lengen.models import Record, Transformer

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lengen.part import SettingError
-from lengen.position_ids.coupled import Coupled
+from lengen.position_ids.digit_places import Coupled
 from lengen.settings.model import ModelSpec
 from lengen.settings.sections import NUMBER_FORMATS, DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec

@@ -5,8 +5,7 @@ import inspect
 from lengen.experiment import PROFILES, TABLE, Experiment, Figure, figure_of
 from lengen.part import SettingError
 from lengen.settings.spec import validate
-from papers.matrix.settings import TASKS, budgeted, plain
-from papers.matrix.spec import ChosenSpec
+from papers.matrix.settings import TASKS, ChosenSpec, budgeted, plain
 from papers.matrix.tricks import TRICKS
 
 UNPUBLISHED = "no publication has this setting: one model and one budget for every trick are this suite's own"

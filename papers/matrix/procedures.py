@@ -23,7 +23,7 @@ from lightning.pytorch.loggers.logger import Logger
 
 from lengen.callbacks import METRICS, VALIDATION
 from lengen.data.task_data import TaskData
-from lengen.decoding.mean_attention import longest_problems, mean_attention, of_response
+from lengen.decoding.inside import longest_problems, mean_attention, of_response
 from lengen.metrics.measures import exact_at_longest
 from lengen.models import Decoder, Transformer
 from lengen.models.bias import LineBias
@@ -35,7 +35,7 @@ from lengen.training import run as lengen
 from lengen.training.kernels import of_parts
 from lengen.training.procedure import run_setting
 from lengen.training.run import Outcome
-from papers.matrix.spec import CalibratedSpec, ChosenSpec
+from papers.matrix.settings import CalibratedSpec, ChosenSpec
 
 DONE = "done.json"
 """Result of a finished training, in its folder."""

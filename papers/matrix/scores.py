@@ -28,8 +28,7 @@ from lengen.results.records import Run, to_table
 from lengen.results.show import Interval
 from lengen.settings.spec import from_dict
 from lengen.tasks.strings import Parity
-from papers.matrix.settings import TASKS
-from papers.matrix.spec import CalibratedChoice, ChosenSpec, step_tokens
+from papers.matrix.settings import TASKS, CalibratedChoice, ChosenSpec, step_tokens
 
 
 def accuracy_beyond(run: Run) -> float:

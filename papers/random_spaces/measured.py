@@ -16,8 +16,8 @@ from lengen.data.writer import Writer
 from lengen.decoding.decoding import generate, go_on, read, verify
 from lengen.digits import Problems
 from lengen.formats.base import END, PAD
-from lengen.formats.digit_steps import DigitSteps
 from lengen.formats.linear import Linear
+from lengen.formats.steps import DigitSteps
 from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
 from lengen.results.progress import Progress
@@ -113,7 +113,7 @@ def _texts(responses: Tensor) -> list[str]:
     return ["".join(map(chr, (token for token in row if token != PAD))) for row in responses.tolist()]
 
 
-# Responses of `lengen.formats.digit_steps` with a plain answer enter, as text; scores per example leave. Whatever a
+# Responses of `lengen.formats.steps` with a plain answer enter, as text; scores per example leave. Whatever a
 # model writes can be read: what is not there is empty.
 
 

@@ -21,7 +21,7 @@ from lengen.experiment import (
     rows_of,
 )
 from lengen.part import Part
-from lengen.position_ids.consecutive import Consecutive
+from lengen.position_ids.places import Consecutive
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import Learned, Sinusoidal, Tempered
 from lengen.settings.sections import NUMBER_FORMATS

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from lengen.part import Part, SettingError, plain
-from lengen.position_ids.consecutive import NoPositionIds
+from lengen.position_ids.places import NoPositionIds
 from lengen.settings.changes import overlay
 from lengen.settings.model import Decoder, ModelSpec, NoEncoding, Tempered
 from lengen.settings.sections import NUMBER_FORMATS, DataSpec, Section, TestSpec, TrainSpec

@@ -11,15 +11,13 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import values
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.history import AS_NOW, CODES, OTHERWISE, UNKNOWN, history
-from reproduce.comparison.statements import statements
+from reproduce.comparison.statements import AS_NOW, CODES, OTHERWISE, UNKNOWN, history, statements
 from reproduce.pages import comparison, terminal
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.store.checkout import checkout, stores, with_runs
 from reproduce.store.files import readable
-from reproduce.store.locations import stores, with_runs
-from reproduce.store.provenance import checkout
 
 
 def compare_command(options: argparse.Namespace) -> int:

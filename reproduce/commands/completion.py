@@ -5,7 +5,7 @@ Nothing of that package is loaded unless this command is given or a shell asks f
 
 import argparse
 
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
+from reproduce.catalogue import CATALOGUE, SelectorError
 
 PROGRAM = "reproduce"
 """The script that is installed with the package."""

@@ -19,11 +19,10 @@ from typing import NamedTuple
 
 from filelock import SoftFileLease, Timeout
 
-from lengen.results.machine import machine
+from lengen.machine import machine
 from reproduce.pages.terminal import width
+from reproduce.store.checkout import checkout, differing, results_root, versions
 from reproduce.store.files import HEARTBEAT, LEASE, STALE, StoreError, existing, leased, readable, silent, write_text
-from reproduce.store.locations import results_root
-from reproduce.store.provenance import checkout, differing, versions
 
 OLDEST = (3, 11)
 """The first Python that runs this."""

@@ -1,4 +1,4 @@
-"""The commands score and evaluate: predictions of anyone's model, read from a file or asked for, are scored.
+"""The commands that judge models: evaluate, score and adderboard.
 
 Parsed options enter; files, text on stdout and an exit code leave. Tasks of the benchmark are scored without torch.
 """
@@ -11,14 +11,53 @@ from pathlib import Path
 from typing import Any
 
 from lengen import benchmark
-from lengen.benchmark import headline, user_file
+from lengen.benchmark import evaluating, scoring
 from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Grid, Run
-from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
-from reproduce.runs.catalogue import CATALOGUE, hash_of
-from reproduce.runs.newest import newest
+from reproduce.catalogue import CATALOGUE, hash_of, newest
+from reproduce.commands.problem import Model, find, of_task_or_experiment, setting, shown_name, without_runs
+from reproduce.pages.terminal import width
+from reproduce.runs.display import counter
+from reproduce.store.checkout import stores
 from reproduce.store.files import check_place, readable
-from reproduce.store.locations import stores
+
+
+def adderboard_command(options: argparse.Namespace) -> int:
+    """Judge the named model, or every one that a paper offers for it."""
+    from lengen.benchmark import adderboard
+
+    pairs, report = options.pairs or adderboard.PAIRS, counter("sums", sys.stderr)
+    if str(options.selector).endswith(".py"):
+        without_runs(f"{options.selector} is a file", **_of_a_run(options))
+        judged = [adderboard.judge_submission(Path(options.selector), pairs, report)]
+    else:
+        judged = [adderboard.judge(*model[:3], pairs, report) for model in _models(options)]
+    if options.json:
+        print(json.dumps([adderboard.plain(result) for result in judged], ensure_ascii=False))
+    else:
+        texts = [adderboard.text(result, judged[:place], width()) for place, result in enumerate(judged)]
+        print("\n\n".join(texts))
+    return 0
+
+
+def _models(options: argparse.Namespace) -> list[Model]:
+    """Return the model that a paper constructs at the wanted size, else the newest run with weights."""
+    offered = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
+    names = list(offered) if options.selector is None else [CATALOGUE.select_one(options.selector).name]
+    models = []
+    for name in names:
+        spec = offered.get(name)
+        if spec is not None:
+            without_runs(f"{name} is constructed", **_of_a_run(options))
+            models.append(Model(spec, None, f"{name}, constructed for two numbers of ten digits", None))
+        else:
+            models.append(find(CATALOGUE.select_one(name), **_of_a_run(options)))
+    return models
+
+
+def _of_a_run(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that choose a stored run."""
+    return {key: getattr(options, key) for key in ("profile", "seed", "with_overrides")}
 
 
 def score_command(options: argparse.Namespace) -> int:
@@ -175,7 +214,7 @@ def _answerer(options: argparse.Namespace) -> tuple[Any, int]:
             return load(folder), json.loads((folder / "run.json").read_text(encoding="utf-8")).get("seed", 0)
         model = find(CATALOGUE.select_one(options.run), options.profile, options.seed)
         return Loaded(Found(model.spec, model.weights, model.name)), model.run.seed if model.run else 0
-    return user_file.function(options.function), options.seed or 0
+    return evaluating.function(options.function), options.seed or 0
 
 
 def _stored(options: argparse.Namespace) -> Run | None:
@@ -198,16 +237,16 @@ def _tell(options: argparse.Namespace, grids: Mapping[int, Grid], size: int, sto
         Path(options.scores).write_text(next(iter(grids.values())).to_csv(), encoding="utf-8", newline="")
     if options.picture:
         shown = {"predictions": next(iter(grids.values()))}
-        headline.draw(Path(options.picture), shown | ({options.beside: stored.grid} if stored else {}))
+        scoring.draw(Path(options.picture), shown | ({options.beside: stored.grid} if stored else {}))
         if not options.json:
             print(readable(Path(options.picture)))
     frozen = not getattr(options, "problems", None)
     if options.json:
-        print(json.dumps(headline.rows(grids, size, frozen)))
+        print(json.dumps(scoring.rows(grids, size, frozen)))
         return 0
-    if absent := headline.absent(grids, size):
+    if absent := scoring.absent(grids, size):
         print(absent, file=sys.stderr)
-    print("\n".join(headline.lines(grids, size, frozen, (options.beside, stored.grid) if stored else None)))
+    print("\n".join(scoring.lines(grids, size, frozen, (options.beside, stored.grid) if stored else None)))
     for line in _published(options.beside) if options.beside else ():
         print(line)
     return 0

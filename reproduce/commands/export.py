@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from lengen import benchmark
-from lengen.benchmark.files import WRITERS, Lines
+from lengen.benchmark.problem import WRITERS, Lines
+from reproduce.catalogue import CATALOGUE
 from reproduce.commands.problem import find, of_task_or_experiment, setting, shown_name
-from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.files import readable
 
 PROBLEMS = "Problems of arithmetic for length generalization, written by `reproduce"

@@ -16,12 +16,11 @@ from lengen.data.lines import typed_lines, typed_operands
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
+from reproduce.catalogue import CATALOGUE, SelectorError, check_profile, newest
 from reproduce.pages import terminal
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
 from reproduce.runs.display import counter
-from reproduce.runs.newest import check_profile, newest
+from reproduce.store.checkout import stores
 from reproduce.store.files import check_place, one_line, readable
-from reproduce.store.locations import stores
 from reproduce.store.store import WEIGHTS
 
 if TYPE_CHECKING:

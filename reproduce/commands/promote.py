@@ -10,13 +10,12 @@ from pathlib import Path
 
 from lengen.results.records import Run
 from reproduce import figures, publication
+from reproduce.catalogue import CATALOGUE, hash_of
 from reproduce.comparison.published import CHECKED
 from reproduce.pages import comparison
-from reproduce.runs.catalogue import CATALOGUE, hash_of
 from reproduce.runs.display import counter
+from reproduce.store.checkout import checkout, stores
 from reproduce.store.files import StoreError, readable
-from reproduce.store.locations import stores
-from reproduce.store.provenance import checkout
 from reproduce.store.store import LocalStore, Store
 
 MOST = 8

@@ -1,4 +1,4 @@
-"""The command ``rerun``: a stored run is made again, and its numbers are held against those that were stored.
+"""The command rerun: a stored run is made again, and held against itself.
 
 What enters is a run of the committed results or of one's own; what leaves is a line for each kind of number, and the
 exit code 0 where all are the same, 1 where one is not. The repetition lies in a temporary folder, which is deleted;
@@ -6,28 +6,220 @@ nothing in a results folder is touched.
 """
 
 import argparse
+import hashlib
+import math
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
+from lengen.metrics.measures import shares
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
+from reproduce.catalogue import CATALOGUE, SelectorError, newest
 from reproduce.pages.terminal import tell
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
+from reproduce.runs.costs import cost_on
 from reproduce.runs.display import Display
-from reproduce.runs.estimate import cost_on
 from reproduce.runs.local import Local
-from reproduce.runs.newest import newest
 from reproduce.runs.plan import Job, Order, run
-from reproduce.runs.run_differences import Line, compared, otherwise, same
+from reproduce.store.checkout import provenance, stores
 from reproduce.store.files import StoreError, readable, write_text
-from reproduce.store.locations import stores
-from reproduce.store.provenance import provenance
-from reproduce.store.store import LocalStore, Store
+from reproduce.store.run_folder import damaged
+from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, LocalStore, Store
+
+# Two finished runs enter, each with the folder of its files; what leaves is one line per kind of number. Times are no
+# numbers of a run: they are not compared.
+
+
+TIME = "seconds"
+"""Part of the names of measured times."""
+DESCRIBED = ("processor", "instruction_sets", "device", "threads", "platform", "versions", "commit")
+"""Entries of run.json on the making of a run that can move its numbers."""
+
+
+NOTHING = "nothing to compare"
+"""Word for records that neither run has."""
+
+
+class Line(NamedTuple):
+    """One kind of number in two runs."""
+
+    what: str
+    same: bool | None
+    """None where one of the runs has none to compare."""
+    said: str
+
+
+def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[Line]:
+    """Return a line for the weights, for every kind of record and for the accuracies that answers rest on.
+
+    Raises `StoreError` where the stored weights are not the file its run wrote.
+    """
+    accuracies = zip(("in the trained range", "outside of it"), shares(stored), shares(again), strict=True)
+    now = numbers(again)
+    lines = [
+        weights(stored, folder, again, folder_again),
+        *(arrays(what, was, now[what]) for what, was in numbers(stored).items()),
+        *(accuracy(f"exact match {where}", one, other) for where, one, other in accuracies),
+    ]
+    return [line for line in lines if line.said != NOTHING]
+
+
+def numbers(run: Run) -> dict[str, Mapping[str, Any]]:
+    """Return the records of a run by kind: name -> number or array."""
+    scalars = run.info.get("scalars") or {}
+    looked = run.attention
+    return {
+        "metrics": {f"{name} {step}": value for step, name, value in run.metrics},
+        "scores": {
+            " ".join(map(str, (*cell, mode, name))): count
+            for cell, modes in run.grid.scores.items()
+            for mode, counts in modes.items()
+            for name, count in counts.items()
+        },
+        "key counts": {" ".join(map(str, row[:4])): row.keys_sum for row in run.key_counts},
+        "attention": {} if looked is None else {"weights": looked.weights, "tokens": np.array(looked.tokens)},
+        "arrays": run.arrays,
+        "scalars": {
+            name: value for name, value in scalars.items() if TIME not in name and isinstance(value, int | float)
+        },
+    }
+
+
+def same(lines: Iterable[Line]) -> bool:
+    """Return True if all that could be compared is the same."""
+    return all(line.same is not False for line in lines)
+
+
+def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
+    """Return the differences between the circumstances of two runs, by their run.json.
+
+    Each is a sentence each, the processor first.
+    """
+    sentences = []
+    for name in DESCRIBED:
+        before, after = stored.get(name), again.get(name)
+        if name == "versions" and isinstance(before, Mapping) and isinstance(after, Mapping):
+            sentences += [
+                f"{key} was {before[key]}, here it is {after.get(key)}"
+                for key in before
+                if before[key] != after.get(key)
+            ]
+        elif name == "instruction_sets" and before is not None and before != after:
+            sentences.append(f"instruction sets were {_listed(before)}, here they are {_listed(after)}")
+        elif name == "processor" and before is None:
+            sentences.append(f"the stored run does not name its processor; here it is {after}")
+        elif before is not None and before != after:
+            was, now = (str(value)[:12] if name == "commit" else _short(value) for value in (before, after))
+            sentences.append(f"{name} was {was}, here it is {now}")
+    before, after = _kernels(stored), _kernels(again)
+    if before and before != after:
+        sentences.append(f"kernels were {before}, here they are {after or 'not recorded'}")
+    if stored.get("dirty"):
+        sentences.append("the stored run was made with uncommitted changes")
+    return sentences
+
+
+def _kernels(info: Mapping[str, Any]) -> str:
+    """Return the kernels that a run trained with, and the update from which it went on without compiling.
+
+    Empty if none are recorded.
+    """
+    held = info.get("kernels") or {}
+    if "compiled" not in held:
+        return ""
+    left = re.search("not compiled from update [0-9,]+ on", held["why"])
+    how = "compiled" if held["compiled"] else "not compiled"
+    graphs = " with CUDA graphs" if held["compiled"] and "with CUDA graphs" in held["why"] else ""
+    return f"{how}{graphs} ({f'{left[0]}; ' if left else ''}products {held['products']})"
+
+
+def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
+    """Return the weights by their sha256; where they differ and are kept, by how much."""
+    was, now = (str(dict(run.info["files"]).get(WEIGHTS) or run.info.get(WEIGHTS_SUM, "")) for run in (stored, again))
+    if not was or not now:
+        return Line("weights", None, f"the stored run kept none, nor their sum; here {now[:16] or 'none'}")
+    if was == now:
+        return Line("weights", True, f"sha256 {was[:16]}")
+    path = folder / WEIGHTS
+    message = f"sha256 {was[:16]} was stored, here it is {now[:16]}"
+    if not path.is_file():
+        return Line("weights", False, message)
+    if hashlib.sha256(path.read_bytes()).hexdigest() != was:
+        raise StoreError(damaged(path))
+    one, other = _tensors(path), _tensors(folder_again / WEIGHTS)
+    if {name: array.shape for name, array in one.items()} != {name: array.shape for name, array in other.items()}:
+        return Line("weights", False, f"{message}; their tensors have other names or shapes")
+    return Line("weights", False, f"{message}; {arrays('weights', one, other).said}")
+
+
+def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Line:
+    """Hold named numbers and arrays against each other: how many differ, the first that does, the largest distance."""
+    if not stored:
+        return Line(what, None, NOTHING)
+    shared = [name for name in stored if name in again and np.shape(stored[name]) == np.shape(again[name])]
+    missing = len(stored) - len(shared)
+    lacking = f"; {missing} of the stored are not made any more, or of another shape" if missing else ""
+    gaps = {name: apart_by(stored[name], again[name]) for name in shared}
+    elements = sum(gap.size for gap in gaps.values())
+    differing = sum(int(np.count_nonzero(gap)) for gap in gaps.values())
+    if not differing:
+        return Line(what, not missing, f"{elements} number{'s' * (elements != 1)}{lacking}")
+    first = next(name for name in shared if np.any(gaps[name]))
+    place = int(np.argmax(np.ravel(gaps[first]) > 0))
+    was, now = (np.ravel(some[first])[place].item() for some in (stored, again))
+    most = max(float(np.max(gap, initial=0.0)) for gap in gaps.values())
+    message = f"{differing} of {elements} numbers differ, first {first}: {_short(was)} was stored, here it is "
+    return Line(what, False, f"{message}{_short(now)}; by {most:.3g} at most{lacking}")
+
+
+def apart_by(one: Any, other: Any) -> np.ndarray:
+    """Return the distances of the elements of two arrays: 0 between NaN and NaN, infinite between NaN and a number.
+
+    >>> apart_by([1.0, math.nan, math.nan, math.inf], [1.5, math.nan, 1.0, math.inf])
+    array([0.5, 0. , inf, 0. ])
+    >>> apart_by(["a", "b"], ["a", "c"])
+    array([ 0., inf])
+    """
+    one, other = np.asarray(one), np.asarray(other)
+    if not all(array.dtype.kind in "fiub" for array in (one, other)):
+        return np.where(one == other, 0.0, math.inf)
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(one.astype(np.float64) - other.astype(np.float64))
+    alike = (one == other) | (np.isnan(one) & np.isnan(other))
+    return np.where(alike, 0.0, np.where(np.isnan(gap), math.inf, gap))
+
+
+def accuracy(what: str, stored: float, again: float) -> Line:
+    """Return one accuracy in percent, with the difference in percentage points."""
+    if math.isnan(stored):
+        return Line(what, None, "not tested")
+    stored_text = f"{100 * stored:.2f} %"
+    if stored == again:
+        return Line(what, True, stored_text)
+    return Line(
+        what, False, f"{stored_text} was stored, here it is {100 * again:.2f} % ({100 * (again - stored):+.2f})"
+    )
+
+
+def _tensors(path: Path) -> dict[str, np.ndarray]:
+    from safetensors.torch import load_file
+
+    return {name: tensor.double().numpy() for name, tensor in load_file(path).items()}
+
+
+def _listed(names: Any) -> str:
+    return " ".join(map(str, names or ())) or "unknown"
+
+
+def _short(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
 
 INSIDE = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*")
 """Folder of one training of a run, below the run's."""

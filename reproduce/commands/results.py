@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.experiment import Experiment
+from reproduce.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.comparison.recorded import Recorded, recorded
 from reproduce.pages import listing, terminal
-from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
-from reproduce.runs.estimate import usable_cores
+from reproduce.runs.costs import usable_cores
+from reproduce.store.checkout import results_root, stores, with_runs
 from reproduce.store.files import readable
-from reproduce.store.locations import results_root, stores, with_runs
 
 if TYPE_CHECKING:
     from reproduce.comparison.statements import Statement
@@ -110,7 +110,7 @@ def figures_command(options: argparse.Namespace) -> int:
     """Draw the committed runs' figures, and those of local runs where there are any; print the files."""
     from reproduce import figures
     from reproduce.runs.display import counter
-    from reproduce.store.provenance import others
+    from reproduce.store.checkout import others
 
     groups = [
         figures.sheets(paper, store, names) for paper, names in _drawn(options.selector) for store in with_runs(paper)

@@ -1,28 +1,110 @@
-"""The command ``run``: options go in; runs, figures, the comparison and a closing summary come out."""
+"""The command run: plan, train what is missing here, on Ray or by Slurm, and show what came out."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import Any
 
 from lengen.experiment import PROFILES, Experiment
 from lengen.part import SettingError
 from lengen.results.records import Run
-from reproduce.commands import engines
+from reproduce.catalogue import CATALOGUE, USUAL, usual_profile
 from reproduce.comparison.published import CHECKED
 from reproduce.pages import terminal
 from reproduce.runs import plan as planning
-from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE, USUAL, usual_profile
+from reproduce.runs.costs import accuracies, cost_on, in_words, makespan, updates_made, usable_cores
 from reproduce.runs.display import Display, counter
-from reproduce.runs.estimate import cost_on, in_words, makespan, usable_cores
+from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, Plan, PlanError, Report
-from reproduce.runs.run_cost import updates_made
+from reproduce.runs.slurm import WORKERS, Slurm
+from reproduce.store.checkout import provenance, reference_root, results_root, stores
 from reproduce.store.files import one_line, readable
-from reproduce.store.locations import reference_root, results_root, stores
-from reproduce.store.provenance import provenance
 from reproduce.store.reference import Reference
 from reproduce.store.store import LocalStore, Store
+
+OWN = {
+    "address": ("ray",),
+    "gpus_per_run": ("ray",),
+    "cpus_per_run": ("ray", "slurm"),
+    "workers": ("slurm",),
+    "sbatch_args": ("slurm",),
+    "share": ("local",),
+}
+"""Option -> the executors that it goes with; of those it is one where it was not given."""
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raise `PlanError`, before anything is trained, for options that say nothing together."""
+    for name, executors in OWN.items():
+        value = getattr(options, name)
+        is_set = value is not None and value is not False and value != []
+        if is_set and options.executor not in executors:
+            option = "--" + name.replace("_", "-")
+            raise PlanError(f"{option} goes with --executor {' or '.join(executors)}, not with {options.executor}")
+    if options.fresh and (options.executor == "slurm" or options.share):
+        raise PlanError("--fresh would be done again by every worker: leave it out")
+    _sbatch_words(options)
+
+
+def _sbatch_words(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the further arguments of sbatch, as a shell would part them."""
+    text = " ".join(options.sbatch_args)
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        expected = "expected what a shell can part, such as --sbatch-args='--partition=gpu --comment=\"two words\"'"
+        raise PlanError(f"--sbatch-args={text}: {error}; {expected}") from None
+
+
+def workers_here(options: argparse.Namespace) -> int:
+    """Return the number of runs side by side on this machine, or in all workers of Slurm together."""
+    if options.executor == "slurm":
+        return (options.workers or WORKERS) * (options.jobs or 1)
+    return options.jobs or (1 if options.profile == "paper" else usable_cores())
+
+
+def engine(options: argparse.Namespace, needed: bool) -> AbstractContextManager[Any]:
+    """Return the engine of the runs, with its ``workers``; the context connects to Ray if it is needed."""
+    if not needed:
+        return nullcontext(Local(1))
+    if options.executor == "ray":
+        from reproduce.runs.ray import OnRay
+
+        gpus = 0.0 if options.profile != "paper" or options.without_gpu else 1.0
+        gpus = gpus if options.gpus_per_run is None else options.gpus_per_run
+        return OnRay(options.address or "", options.cpus_per_run or 1.0, gpus, options.jobs)
+    return nullcontext(Local(workers_here(options), options.share))
+
+
+def slurm(options: argparse.Namespace, order: Order) -> Slurm:
+    """Return the engine that submits the runs: the same command for every worker, as one of several."""
+    words = [
+        "run",
+        *options.selector.split(),
+        "--profile",
+        options.profile,
+        "--share",
+        "--jobs",
+        str(options.jobs or 1),
+    ]
+    if options.seeds is not None:
+        words += ["--seeds", ",".join(map(str, options.seeds))]
+    words += [word for override in options.overrides for word in ("--set", override)]
+    words += [word for name in order.loggers for word in ("--logger", name)]
+    words += ["--without-gpu"] * options.without_gpu + ["--missing"] * options.missing
+    return Slurm(
+        order.root,
+        tuple(words),
+        options.workers or WORKERS,
+        options.jobs or 1,
+        options.cpus_per_run or 1.0,
+        options.profile == "paper" and not options.without_gpu,
+        _sbatch_words(options),
+    )
+
 
 ONE_SEED = (
     "one seed is one outcome: it can show that a setting reaches an accuracy, not how often it does; a level needs 3 "
@@ -35,7 +117,7 @@ def run_command(options: argparse.Namespace) -> int:
 
     At the paper profile a machine without a GPU has to be chosen: the same takes many times as long.
     """
-    engines.check(options)
+    check(options)
     selected = CATALOGUE.select(options.selector)
     if options.profile is None:
         options.profile = _profile(selected)
@@ -55,7 +137,7 @@ def run_command(options: argparse.Namespace) -> int:
     local = LocalStore(results_root())
     done = {} if options.fresh else planning.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
-    workers = engines.workers_here(options)
+    workers = workers_here(options)
     if options.dry_run:
         if options.overrides:
             _build(plan, options.overrides)
@@ -71,10 +153,10 @@ def run_command(options: argparse.Namespace) -> int:
     gpu = _on_gpu(made, options)
     costs = {job: cost_on(job.spec, gpu=gpu, made=share or 1.0) for job, share in made.items()}
     with (
-        engines.engine(options, bool(todo)) as engine,
-        Display(costs, min(engine.workers, len(todo)), len(done)) as display,
+        engine(options, bool(todo)) as maker,
+        Display(costs, min(maker.workers, len(todo)), len(done)) as display,
     ):
-        report = planning.run(plan.jobs, done, order, engine, display)
+        report = planning.run(plan.jobs, done, order, maker, display)
     _tell_outcome(report, local, chosen, options)
     return int(bool(report.failures))
 
@@ -98,7 +180,7 @@ def _missing(plan: Plan) -> Plan:
 def _submit(jobs: Sequence[Job], order: Order, options: argparse.Namespace) -> None:
     """Hand the jobs to Slurm, if there are any."""
     if jobs:
-        print(one_line(engines.slurm(options, order).submit(jobs)), file=sys.stderr)
+        print(one_line(slurm(options, order).submit(jobs)), file=sys.stderr)
     else:
         print("every run is finished: nothing to submit")
 
@@ -170,7 +252,7 @@ def _worth_saying(plan: Plan, chosen: Sequence[Experiment], options: argparse.Na
 
 def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:
     """Return the statements that rest on each home of a run, with what they ask: one changed later is younger."""
-    from reproduce.comparison.history import standing
+    from reproduce.comparison.statements import standing
 
     where = dict.fromkeys((job.experiment.split("/")[0], job.profile) for job in plan.jobs)
     return {home: claims for paper, profile in where for home, claims in standing(paper, profile).items()}

@@ -26,7 +26,7 @@ from lengen.metrics.measures import (
 )
 from lengen.results.records import Run
 from lengen.settings.sections import Trained
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:

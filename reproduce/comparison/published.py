@@ -21,7 +21,7 @@ from lengen.results.records import Run
 from lengen.settings.changes import read
 from lengen.settings.sections import DataSpec
 from lengen.settings.spec import Spec
-from reproduce.runs.catalogue import CATALOGUE, hash_of
+from reproduce.catalogue import CATALOGUE, hash_of
 
 LISTS = ("statement", "table", "settings", "headline")
 

@@ -15,10 +15,10 @@ from typing import Any
 from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, short
 from lengen.results.records import Run, to_table
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.measures import REGIONS, Stored, inside, paper_measures, ratios, tested
 from reproduce.comparison.published import NEAR, PROFILES, PublishedError, distance, farthest, load
 from reproduce.comparison.recorded import MET, apart
-from reproduce.runs.catalogue import CATALOGUE
 
 COLUMNS = (
     "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",

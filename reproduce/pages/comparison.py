@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from lengen.metrics.measures import short
 from lengen.results.records import to_table
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.recorded import MET, WORDS
 from reproduce.comparison.values import Line, hard, number, probability, score
 from reproduce.pages import terminal, text
-from reproduce.pages.looks import LOOKS
-from reproduce.pages.markdown import folded, table
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.estimate import cost, in_words
+from reproduce.pages.terminal import LOOKS
+from reproduce.pages.text import folded, table
+from reproduce.runs.costs import cost, in_words
 from reproduce.store.files import update
 from reproduce.store.store import Store
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
 from lengen.results.records import Run
+from reproduce.catalogue import CATALOGUE, usual_profile
 from reproduce.comparison.published import CHECKED
 from reproduce.comparison.recorded import WORDS, Recorded
-from reproduce.pages.looks import LOOKS
-from reproduce.pages.terminal import breakable, entry, table
-from reproduce.runs.catalogue import CATALOGUE, usual_profile
-from reproduce.runs.estimate import cost, in_words, makespan
+from reproduce.pages.terminal import LOOKS, breakable, entry, table
+from reproduce.runs.costs import cost, in_words, makespan
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:

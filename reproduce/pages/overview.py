@@ -1,4 +1,4 @@
-"""The front page's picture: every main statement as a coloured square, and one published table beside ours.
+"""The committed runs of all papers, compared, and the picture of their main statements.
 
 Comparisons enter, SVG text and its alternative text leave. The lines on the right are those of the first
 ``headline`` that a published.toml has.
@@ -7,18 +7,50 @@ Comparisons enter, SVG text and its alternative text leave. The lines on the rig
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lengen import __version__
+from lengen.results.records import Run
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.answers import Answer
-from reproduce.comparison.compare import Comparison
+from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.published import SHORTER, load
 from reproduce.comparison.recorded import HOLDS, MET, WORDS
 from reproduce.pages import text
-from reproduce.pages.looks import LOOKS
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.pages.terminal import LOOKS
+from reproduce.store.reference import Reference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The committed runs of a checkout, compared."""
+
+    repository: Path
+    version: str
+    """Of the suite."""
+    reference: Reference
+    compared: Mapping[str, Comparison]
+    """Paper -> its comparison."""
+    runs: Mapping[str, Sequence[Run]]
+    """Paper -> its runs, without their records."""
+
+
+def gather(repository: Path) -> Facts:
+    """Return the facts of a checkout; raises `StoreError` for a damaged run."""
+    reference = Reference(repository / "results")
+    papers = CATALOGUE.papers()
+    return Facts(
+        repository=repository,
+        version=__version__,
+        reference=reference,
+        compared={name: compare(name, [reference]) for name in papers},
+        runs={name: reference.headers(name) for name in papers},
+    )
+
 
 FILE = "overview.svg"
 """Its name in results/."""

@@ -16,7 +16,7 @@ from lengen.experiment import PROFILES, Experiment
 from lengen.metrics import METRICS
 from lengen.metrics.measures import at_edge, exact_at_longest, has_learned, most_have_learned, shares
 from lengen.results.records import Counts, Run, in_steps
-from reproduce.runs import run_cost
+from reproduce.runs import costs
 
 MOST_POINTS, FEWEST_POINTS = 60, 20
 """Points of the first seed's training curve, evenly over the logarithm of the steps; those of the other seeds."""
@@ -118,7 +118,7 @@ def attention(run: Run) -> dict[str, object] | None:
 def experiments(
     declared: Sequence[Experiment],
     runs: Mapping[str, Sequence[Run]],
-    tokens: Callable[[Run], float] = run_cost.tokens,
+    tokens: Callable[[Run], float] = costs.tokens,
 ) -> list[tuple[str, ...]]:
     """Return a row for every experiment, in the order of declaration.
 
@@ -173,9 +173,9 @@ def _took(some: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, str
         return format(median(known), form) if known else ""
 
     return (
-        middle([run_cost.number(run, "parameters") for run in some], ",.0f"),
+        middle([costs.number(run, "parameters") for run in some], ",.0f"),
         middle([tokens(run) / 1e6 for run in some], ".3g"),
-        middle([run_cost.whole(run) for run in some], ",.0f"),
+        middle([costs.whole(run) for run in some], ",.0f"),
     )
 
 

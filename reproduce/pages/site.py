@@ -22,14 +22,14 @@ from lengen.experiment import CURVES, Figure
 from lengen.metrics.measures import short
 from lengen.results.records import Run
 from reproduce import figures
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.statements import Statement, naming
-from reproduce.pages import comparison, gallery, overview, records, text
-from reproduce.pages.markdown import folded, table
+from reproduce.pages import comparison, overview, records, report, text
 from reproduce.pages.readme import scores
-from reproduce.runs import run_cost
-from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.pages.text import folded, table
+from reproduce.runs import costs
+from reproduce.runs.costs import accuracies
 from reproduce.store.files import update
 from reproduce.store.store import Store
 
@@ -161,7 +161,7 @@ def paper_page(held: Held) -> str:
     parts[1:] = [f"The same with {store} runs: [{paper}-{store}]({paper}-{store}.md)" for store, _ in others]
     links = [f"- [{_title(name, held)}]({paper}/{name}.md)" for name in held.names]
     parts += ["## Figures", "\n".join(links) or "No run has been drawn.", "## Experiments"]
-    tokens = CATALOGUE.paper(paper).tokens or run_cost.tokens
+    tokens = CATALOGUE.paper(paper).tokens or costs.tokens
     rows = records.experiments(CATALOGUE.experiments(paper), held.runs, tokens)
     linked = [[f"[{row[0]}]({paper}/{row[0]}.md)" if row[0] in held.names else row[0], *row[1:]] for row in rows]
     return "\n\n".join([*parts, folded(f"{len(rows)} experiments", table(records.HEAD, linked), "markdown")]) + "\n"
@@ -247,11 +247,11 @@ def _pictures(
 ) -> list[str]:
     (store, first), *others = sheets
     links = [Path(os.path.relpath(sheet.file("svg"), place)).as_posix() for _, sheet in sheets]
-    parts = [gallery.section(first.file("svg"), links[0], figure, comparison, "#"), _size(store, first)]
+    parts = [report.section(first.file("svg"), links[0], figure, comparison, "#"), _size(store, first)]
     if others:
         further = []
         for (store, sheet), link in zip(others, links[1:], strict=True):
-            _, picture, caption = gallery.picture(sheet.file("svg"), link)
+            _, picture, caption = report.picture(sheet.file("svg"), link)
             picture = picture.replace("![", f"![{_size(store, sheet)} ", 1)
             further.append(f"{picture}\n\n{caption} {_size(store, sheet)}")
         summary = f"The same at other sizes or of other runs: {len(others)}"
@@ -286,8 +286,8 @@ def _shown(figure: Figure, sheet: figures.Sheet) -> tuple[str, str, bool, Mappin
 def _run(run: Run) -> list[object]:
     """Return the row of a run."""
     steps = f"{run.metrics[-1][0]:,}" if run.metrics else ""
-    minutes = f"{run_cost.whole(run) / 60:.1f}" if run_cost.whole(run) else ""
-    parameters = f"{run_cost.number(run, 'parameters'):,.0f}" if run_cost.number(run, "parameters") else ""
+    minutes = f"{costs.whole(run) / 60:.1f}" if costs.whole(run) else ""
+    parameters = f"{costs.number(run, 'parameters'):,.0f}" if costs.number(run, "parameters") else ""
     commit = f"{str(run.info.get('commit', ''))[:7]}{' (changed)' if run.info.get('dirty') else ''}"
     named = [escaped(part) for part in (run.info.get("device", ""), commit, place_of(run))]
     return [escaped(short(run.experiment)), run.profile, run.seed, *accuracies(run), steps, minutes, parameters, *named]

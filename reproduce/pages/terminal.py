@@ -1,4 +1,4 @@
-"""Layout on a terminal: tables as wide as it is, an encoded problem, the projections of a probe; text leaves.
+"""Looks of the answers, and text on a terminal.
 
 No torch, no matplotlib; rich is loaded where there is a table.
 """
@@ -7,13 +7,47 @@ import itertools
 import math
 import shutil
 import textwrap
+from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console, RenderableType
     from rich.table import Column, Table
+
+
+class Look(NamedTuple):
+    """Look of an answer."""
+
+    plural: str
+    colour: str
+    """On a terminal."""
+    fill: str
+    """In a picture: colours that colour-blind eyes tell from one another."""
+    sign: str
+    """For those who see no colours."""
+
+
+LOOKS: Mapping[str, Look] = {
+    HOLDS: Look("hold", "green", "#7fb9dd", "✓"),
+    REPAIRED: Look("hold once repaired", "green", "#dfeef7", "✓*"),
+    FAILS: Look("do not hold", "red", "#f0a35e", "✗"),
+    UNSURE: Look(UNSURE, "yellow", "#e4e4e4", "?"),
+}
+
+
+def plural(word: str, count: int) -> str:
+    """Return an answer as so many statements have it."""
+    return word if count == 1 else LOOKS[word].plural
+
+
+def counted(counts: Counter[str]) -> str:
+    """Return the number of statements by answer in words, for each answer that any has."""
+    return ", ".join(f"{counts[word]} {plural(word, counts[word])}" for word in WORDS if counts[word])
+
 
 NO_BREAK = "\ue000"
 """Stands for a space at which no line may end, until it is printed: rich breaks lines at every kind of space."""

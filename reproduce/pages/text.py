@@ -1,10 +1,10 @@
-"""The text of an answer: its word, why, what was measured; the same on every page, on the terminal and in tables.
+"""Answers and values as sentences, and parts of Markdown pages.
 
 Answers and findings enter, words leave. The words of the answers themselves stand in `reproduce.comparison.recorded`,
-and how they look in `reproduce.pages.looks`.
+and how they look in `reproduce.pages.terminal`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lengen.metrics.measures import short
@@ -13,6 +13,28 @@ from reproduce.comparison.published import PROOF
 from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
 from reproduce.comparison.statements import NOT_SEEN, Part
 from reproduce.comparison.values import number
+
+
+def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    r"""Return a table; bars in cells are escaped, and a cell has one line.
+
+    >>> print(table(("a", "b"), [(1, "x|y")]))
+    | a | b |
+    |---|---|
+    | 1 | x\|y |
+    """
+    lines = ["| " + " | ".join(map(_cell, line)) + " |" for line in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
+def folded(title: str, text: str, attribute: str = "") -> str:
+    """Return a text that opens under its title; the ``attribute`` ``markdown`` is for pages of the site."""
+    return f"<details{f' {attribute}' * bool(attribute)}><summary>{title}</summary>\n\n{text.strip()}\n\n</details>"
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|").replace("\n", " ")
+
 
 DAGGER = "†"
 """Marks a statement that is younger than some of its runs."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
 from lengen.results.progress import Progress
-from reproduce.runs.estimate import Cost, in_words, makespan
+from reproduce.runs.costs import Cost, in_words, makespan
 from reproduce.runs.plan import Job
 from reproduce.runs.worker import RESUMING
 from reproduce.store.files import one_line

@@ -13,8 +13,8 @@ from lengen.experiment import Experiment
 from lengen.results.progress import Progress
 from lengen.results.records import Run
 from lengen.settings.spec import Spec
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.estimate import cost
+from reproduce.catalogue import CATALOGUE
+from reproduce.runs.costs import cost
 from reproduce.store.store import LocalStore, Store
 
 

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reproduce.runs.estimate import cost, in_words, makespan
+from reproduce.runs.costs import cost, in_words, makespan
 from reproduce.runs.plan import Job, PlanError
+from reproduce.store.checkout import checkout
 from reproduce.store.files import readable, write_text
-from reproduce.store.provenance import checkout
 
 WORKERS = 8
 """Workers where nobody says how many."""

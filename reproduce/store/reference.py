@@ -1,4 +1,4 @@
-"""The store of committed runs: the tables of every figure, and what does not fit into a table beside them.
+"""The committed results: checked tables of records, a folder an experiment, and the store that reads and fills them.
 
     <root>/reference/<paper>/<figure>/{runs.jsonl, settings.json, scores.csv, metrics.csv, keys.csv}
     <root>/reference/<paper>/<figure>/<variant>/<profile>/seed-<k>/{attention.npz, arrays.npz, model.safetensors}
@@ -6,17 +6,295 @@
 Runs enter from a local store (`Reference.adopt`). A variant has at most one run for each profile and seed.
 """
 
+import csv
+import hashlib
+import io
+import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import UserDict, UserList
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
-from lengen.results.records import Grid, Run
-from reproduce.store.files import StoreError, leased, readable, write_bytes
-from reproduce.store.run_folder import ARRAYS, ATTENTION, arrays_from_bytes, attention_from_bytes
+import msgspec
+
+from lengen.results.records import Counts, Grid, KeyCount, Run, read_count, to_table
+from reproduce.store.files import StoreError, leased, one_line, read_bytes, readable, write_bytes, write_text
+from reproduce.store.run_folder import ARRAYS, ATTENTION, Known, arrays_from_bytes, attention_from_bytes
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, Store
-from reproduce.store.tables import RUNS, Key, LazyMapping, Tables, records
+
+#     runs.jsonl      a run a line: commit, command, machine, times, hash of its specification, sums of its rows
+#     settings.json   hash -> specification
+#     scores.csv      a row for each tested cell and mode, a column for each count
+#     metrics.csv     a row for each step of training at which something was measured, a column for each name
+#     keys.csv        the keys that attention needs, if attention was recorded
+#
+# A run is named by variant, profile and seed. runs.jsonl is written last: rows without a line are left from a writer
+# that was killed, and are ignored. A writer killed while it replaced a run leaves rows that are refused: git restores
+# them.
+
+
+class LazySequence(UserList[Any]):
+    """A sequence that ``read`` returns."""
+
+    def __init__(self, read: Callable[[], Sequence[Any]]) -> None:
+        self._read = read
+
+    @cached_property
+    def data(self) -> list[Any]:  # type: ignore[override]
+        """The records."""
+        return list(self._read())
+
+
+class LazyMapping(UserDict[str, Any]):
+    """A mapping that ``read`` returns."""
+
+    def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
+        self._read = read
+
+    @cached_property
+    def data(self) -> dict[str, Any]:  # type: ignore[override]
+        """The records."""
+        return dict(self._read())
+
+
+RUNS, SETTINGS, SCORES, METRICS, KEYS = "runs.jsonl", "settings.json", "scores.csv", "metrics.csv", "keys.csv"
+NAMES = ("variant", "profile", "seed")
+CELL, STEP = ("length", "count", "mode"), ("step",)
+FIRST = ("n", "correct")
+"""Counts of every cell: the first columns of scores.csv, before those that some runs have."""
+BESIDE = ("spec", "overrides")
+"""Fields of a run that its line leaves out: the specification is in settings.json, overrides there are none."""
+LARGEST = 2**28
+"""Bytes of the longest table that is read."""
+
+Key = tuple[str, str, int]
+"""Variant, profile, seed."""
+Rows = list[list[str]]
+Named = dict[tuple[str, ...], dict[str, str]]
+"""First fields of a row -> name of a further column -> text; a run need not have every column."""
+
+
+class Line(Known, frozen=True, kw_only=True):
+    """Fields of a line of runs.jsonl."""
+
+    experiment: str
+    profile: str
+    seed: int
+    rows: dict[str, str]
+    finished: str
+
+
+_line = msgspec.json.Decoder(Line).decode
+
+
+class Records(NamedTuple):
+    """The rows of one run in each table, as text."""
+
+    scores: Named
+    """(length, count, mode) -> name of a count -> the count."""
+    metrics: Named
+    """(step,) -> name -> value."""
+    keys: Rows
+
+    def digests(self) -> dict[str, str]:
+        """Return the sha256 of the run's rows by table, whatever the order of columns and whatever other runs count."""
+        scores, metrics = (
+            [[*first, *sorted(map("=".join, named.items()))] for first, named in rows.items()]
+            for rows in (self.scores, self.metrics)
+        )
+        tables = ((SCORES, scores), (METRICS, metrics), (KEYS, self.keys))
+        texts = {name: "\n".join(map(",".join, rows)) for name, rows in tables if rows}
+        return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+
+    def grid(self) -> Grid:
+        """Return the counts of the tested cells; raises `ValueError` for a bad row."""
+        curve = any(not count for _, count, _ in self.scores)
+        found = Grid(("length",) if curve else ("length", "count"))
+        for (length, count, mode), counts in self.scores.items():
+            cell = (int(length),) if curve else (int(length), int(count))
+            found.scores.setdefault(cell, {})[mode] = Counts({name: read_count(text) for name, text in counts.items()})
+        return found
+
+
+def records(run: Run) -> Records:
+    """Return the rows of a run."""
+    scores = {
+        (*map(str, (*cell, "")[:2]), mode): {name: str(counts[name]) for name in sorted(counts)}
+        for cell, modes in sorted(run.grid.scores.items())
+        for mode, counts in sorted(modes.items())
+    }
+    metrics: Named = {(str(step),): {} for step in sorted({step for step, *_ in run.metrics})}
+    for step, name, value in run.metrics:
+        metrics[str(step),][name] = str(value)
+    return Records(scores, metrics, [list(map(str, row)) for row in sorted(run.key_counts)])
+
+
+class Tables:
+    """The tables in a folder, each read when it is first needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.loaded: dict[Key, Run] = {}
+        """Runs that the store has read with everything."""
+
+    @cached_property
+    def runs(self) -> dict[Key, dict[str, Any]]:
+        """Return the fields of each run with its specification, sorted."""
+        if not (self.folder / RUNS).is_file():
+            return {}
+        try:
+            settings = msgspec.json.decode(self._text(SETTINGS), type=dict[str, dict[str, Any]])
+        except msgspec.MsgspecError as error:
+            raise self._bad(SETTINGS, str(error)) from None
+        found = {}
+        for place, text, variant, who in self._lines():
+            if who.spec_hash not in settings:
+                raise self._bad(RUNS, f"line {place}: {SETTINGS} has no specification {who.spec_hash}")
+            fields = msgspec.json.decode(text)
+            found[variant, who.profile, who.seed] = {**fields, "spec": settings[who.spec_hash], "overrides": []}
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def made(self) -> Mapping[tuple[str, str], Sequence[Line]]:
+        """The runs of each variant and profile, from runs.jsonl alone: quick, for counting."""
+        found: dict[tuple[str, str], list[Line]] = {}
+        for *_, variant, who in self._lines() if (self.folder / RUNS).is_file() else ():
+            found.setdefault((variant, who.profile), []).append(who)
+        return found
+
+    def _lines(self) -> Iterator[tuple[int, str, str, Line]]:
+        """Yield number, text, variant and fields of each line of runs.jsonl."""
+        for place, text in enumerate(self._text(RUNS).splitlines(), start=1):
+            try:
+                who = _line(text)
+                *figure, variant = who.experiment.split("/")
+                if figure != [*self.folder.parts[-2:]]:
+                    raise ValueError(f"{who.experiment} belongs to another figure")
+            except ValueError as error:
+                raise self._bad(RUNS, f"line {place}: {error}") from None
+            yield place, text, variant, who
+
+    def load(self, key: Key) -> dict[str, Any]:
+        """Return the records of a run, as keyword arguments of `Run`.
+
+        Raises `StoreError` if rows are not those that its line in runs.jsonl names, for training curves when they are
+        first read.
+        """
+        found = Records(self._scores.get(key, {}), {}, self._keys.get(key, []))
+        self._check(key, found, (SCORES, KEYS))
+        try:
+            grid, keys = found.grid(), [KeyCount(*map(int, row)) for row in found.keys]
+        except (ValueError, TypeError) as error:
+            raise self._bad(SCORES, f"{' '.join(map(str, key))}: {error}") from None
+        return {"grid": grid, "key_counts": keys, "metrics": LazySequence(partial(self._curves, key))}
+
+    def records(self, key: Key) -> Records:
+        """Return the rows of a run."""
+        return Records(self._scores.get(key, {}), self._metrics.get(key, {}), self._keys.get(key, []))
+
+    def _curves(self, key: Key) -> Sequence[tuple[int, str, float]]:
+        found = Records({}, self._metrics.get(key, {}), [])
+        self._check(key, found, (METRICS,))
+        try:
+            return tuple(
+                (int(step), name, float(text))
+                for (step,), named in found.metrics.items()
+                for name, text in named.items()
+            )
+        except ValueError as error:
+            raise self._bad(METRICS, f"{' '.join(map(str, key))}: {error}") from None
+
+    def _check(self, key: Key, found: Records, names: Sequence[str]) -> None:
+        digests, expected = found.digests(), self.runs[key]["rows"]
+        for name in names:
+            if digests.get(name) != expected.get(name):
+                raise self._bad(name, f"the rows of {' '.join(map(str, key))} are not those that its run wrote")
+
+    def write(self, runs: Mapping[Key, tuple[Mapping[str, Any], Records]]) -> None:
+        """Write all tables anew: fields and rows of every run."""
+        runs = dict(sorted(runs.items()))
+        scores = {key: found.scores for key, (_, found) in runs.items()}
+        self._write_named(SCORES, CELL, (*FIRST, *sorted({*_columns(scores)} - {*FIRST})), scores)
+        metrics = {key: found.metrics for key, (_, found) in runs.items()}
+        self._write_named(METRICS, STEP, _columns(metrics), metrics)
+        self._write(KEYS, KeyCount._fields, {key: found.keys for key, (_, found) in runs.items()})
+        settings = {fields["spec_hash"]: fields["spec"] for fields, _ in runs.values()}
+        write_text(self.folder / SETTINGS, json.dumps(settings, indent=1, sort_keys=True) + "\n")
+        kept = ({name: fields[name] for name in fields if name not in BESIDE} for fields, _ in runs.values())
+        write_text(self.folder / RUNS, "".join(json.dumps(line, sort_keys=True) + "\n" for line in kept))
+
+    def _write_named(self, name: str, first: Sequence[str], columns: Sequence[str], runs: Mapping[Key, Named]) -> None:
+        rows = {
+            key: [[*row, *(named.get(column, "") for column in columns)] for row, named in some.items()]
+            for key, some in runs.items()
+        }
+        self._write(name, (*first, *columns), rows)
+
+    def _write(self, name: str, columns: Iterable[str], rows: Mapping[Key, Rows]) -> None:
+        if name == KEYS and not any(rows.values()):
+            (self.folder / name).unlink(missing_ok=True)
+            return
+        lines = ((*key, *row) for key, some in rows.items() for row in some)
+        write_text(self.folder / name, to_table((*NAMES, *columns), lines))
+
+    @cached_property
+    def _scores(self) -> dict[Key, Named]:
+        return self._read_named(SCORES, CELL)
+
+    @cached_property
+    def _metrics(self) -> dict[Key, Named]:
+        return self._read_named(METRICS, STEP)
+
+    @cached_property
+    def _keys(self) -> dict[Key, Rows]:
+        return self._read(KEYS, KeyCount._fields)[1] if (self.folder / KEYS).is_file() else {}
+
+    def _read_named(self, name: str, first: tuple[str, ...]) -> dict[Key, Named]:
+        columns, rows = self._read(name, first)
+        names, start = columns[len(first) :], len(first)
+        return {
+            key: {
+                tuple(row[:start]): {column: text for column, text in zip(names, row[start:], strict=True) if text}
+                for row in some
+            }
+            for key, some in rows.items()
+        }
+
+    def _read(self, name: str, expected: tuple[str, ...]) -> tuple[list[str], dict[Key, Rows]]:
+        """Return the columns after the name of the run, which begin as expected, and the rows of each run."""
+        reader, rows = csv.reader(io.StringIO(self._text(name))), dict[Key, Rows]()
+        try:
+            columns = next(reader, [])
+            if columns[: len(expected) + 3] != [*NAMES, *expected]:
+                raise ValueError(f"expected columns {','.join((*NAMES, *expected))}")
+            for row in reader:
+                if len(row) != len(columns):
+                    raise ValueError(f"expected {len(columns)} columns")
+                rows.setdefault((row[0], row[1], int(row[2])), []).append(row[3:])
+        except (ValueError, csv.Error) as error:
+            raise self._bad(name, f"line {reader.line_num}: {error}") from None
+        return columns[3:], rows
+
+    def _text(self, name: str) -> str:
+        try:
+            return read_bytes(self.folder / name, LARGEST).decode()
+        except OSError as error:
+            raise self._bad(name, str(error.strerror)) from None
+        except UnicodeDecodeError:
+            raise self._bad(name, "expected UTF-8 text") from None
+
+    def _bad(self, name: str, said: str) -> StoreError:
+        path = readable(self.folder / name)
+        return StoreError(f"{path}: {one_line(said)}; restore it with git checkout -- {path}")
+
+
+def _columns(runs: Mapping[Key, Named]) -> list[str]:
+    """Return the names of all rows, in the order of their first row."""
+    return list(dict.fromkeys(name for some in runs.values() for named in some.values() for name in named))
+
 
 LEFT = ("sum", "status", "schema_version", "files")
 """Fields of run.json that the tables leave out: sums of files that are tables now."""

@@ -23,7 +23,7 @@ from lengen.data.batch import Batch, TrainBatch
 from lengen.data.task_data import TaskData
 from lengen.settings.spec import replace
 from lengen.solve import encode
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 
 HERE = Path(__file__).parent
 BATCHES, HASHES = HERE / "batches.json", HERE / "hashes.json"

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from reproduce.store.provenance import commit
+from reproduce.store.checkout import commit
 from tests.golden.capture import BATCHES, HASHES, PARTS, PROBLEMS, captured, declared
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ import torch
 
 import lengen
 from lengen.digits import OperandError
-from reproduce.runs.estimate import cost
+from reproduce.runs.costs import cost
 from tests.fixtures.settings import spec
 
 TRAIN = lengen.TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)

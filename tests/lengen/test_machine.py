@@ -2,8 +2,8 @@
 
 import platform
 
-from lengen.results import machine
-from lengen.results.machine import Machine, read_cpuinfo
+from lengen import machine
+from lengen.machine import Machine, read_cpuinfo
 
 XEON = """\
 processor\t: 0

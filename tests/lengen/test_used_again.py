@@ -12,8 +12,8 @@ from lengen.benchmark import TaskError
 from lengen.benchmark.problem import read_lines
 from lengen.data.lines import read_problem
 from lengen.digits import OperandError
-from lengen.position_ids.consecutive import Consecutive
-from lengen.position_ids.coupled import Coupled
+from lengen.position_ids.digit_places import Coupled
+from lengen.position_ids.places import Consecutive
 
 SMALL = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
 ADDITION = lengen.setting("addition", digits=1, dropout=0.5, **SMALL)

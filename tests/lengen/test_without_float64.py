@@ -8,7 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import lengen
-from lengen.decoding.mean_attention import mean_attention
+from lengen.decoding.inside import mean_attention
 from lengen.models.bias import calibrate_bias, line_values
 from tests.lengen.data.test_any_trainer import SPEC
 

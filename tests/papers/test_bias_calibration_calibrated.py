@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from lengen import ArithmeticData, SequenceModule, build_model, from_dict, replace
 from lengen.callbacks import CHECKPOINT, METRICS, score_cell
-from lengen.decoding.mean_attention import longest_problems
+from lengen.decoding.inside import longest_problems
 from lengen.digits import generator
 from lengen.encodings.relative import RelativeKeys
 from lengen.models.blocks import Context

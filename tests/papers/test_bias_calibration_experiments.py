@@ -11,7 +11,7 @@ from papers.bias_calibration import settings
 from papers.bias_calibration.experiments import EXPERIMENTS, FIGURES
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
 TASKS = ("successor", "addition", "n-by-one")

@@ -8,9 +8,9 @@ from lengen.settings.model import NoEncoding
 from lengen.solve import encode
 from lengen.tasks.addition import Addition
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
+from reproduce.catalogue import CATALOGUE
 from reproduce.commands.run import suite
 from reproduce.comparison.values import values
-from reproduce.runs.catalogue import CATALOGUE
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
 

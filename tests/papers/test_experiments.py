@@ -6,7 +6,7 @@ from matplotlib.figure import Figure as Drawing
 
 from lengen import Decoder, Encoder, EncoderDecoder, SequenceModule, TaskData, build_model, models, validate
 from lengen.experiment import PROFILES
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.slow
 

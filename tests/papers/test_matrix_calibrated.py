@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import load_file
 
 from lengen import SettingError, TaskData, build_model, validate
-from lengen.decoding.mean_attention import longest_problems, mean_attention, of_response
+from lengen.decoding.inside import longest_problems, mean_attention, of_response
 from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import overlay
 from lengen.training import calibration
@@ -13,8 +13,8 @@ from lengen.training import run as lengen
 from lengen.training.procedure import run_setting
 from papers.matrix import procedures
 from papers.matrix.experiments import EXPERIMENTS, cell
-from papers.matrix.spec import CalibratedSpec
-from reproduce.runs.estimate import cost
+from papers.matrix.settings import CalibratedSpec
+from reproduce.runs.costs import cost
 
 pytestmark = pytest.mark.slow
 

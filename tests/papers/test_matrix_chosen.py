@@ -17,7 +17,7 @@ from papers.matrix import procedures
 from papers.matrix.experiments import cell
 from papers.matrix.procedures import Tried, best
 from papers.matrix.settings import RATES
-from reproduce.runs.estimate import cost
+from reproduce.runs.costs import cost
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,7 @@ from lengen.settings.attention_biases import LineWindow
 from lengen.settings.changes import overlay
 from lengen.tasks.base import Row
 from papers.matrix.experiments import EXPERIMENTS, cell
-from papers.matrix.settings import TASKS
-from papers.matrix.spec import step_tokens
+from papers.matrix.settings import TASKS, step_tokens
 from reproduce.cli import main
 
 CELLS = [item for item in EXPERIMENTS if item.specs]

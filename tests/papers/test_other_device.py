@@ -3,7 +3,7 @@
 import pytest
 
 from lengen.training.run import measurements
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 from tests.fixtures.devices import check_there
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,8 @@ from matplotlib.text import Text
 
 from lengen import plotting
 from reproduce import figures
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.locations import stores
+from reproduce.catalogue import CATALOGUE
+from reproduce.store.checkout import stores
 
 pytestmark = pytest.mark.slow
 

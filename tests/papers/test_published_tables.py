@@ -3,11 +3,11 @@
 import pytest
 
 from lengen.metrics.measures import OfRun
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.measures import REGIONS, inside, paper_measures
 from reproduce.comparison.published import settings
 from reproduce.comparison.statements import statements
 from reproduce.comparison.values import values
-from reproduce.runs.catalogue import CATALOGUE
 
 PAPERS = [name for name in CATALOGUE.papers() if CATALOGUE.paper(name).arxiv or name == "random_spaces"]
 LENGTHS = (6, 10, 15, 20, 50)

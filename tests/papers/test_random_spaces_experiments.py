@@ -15,9 +15,9 @@ from lengen.solve import encode
 from lengen.training.build import build_model
 from lengen.training.run import WEIGHTS
 from papers.random_spaces.experiments import EXPERIMENTS, FIGURES, SIZES
+from reproduce.catalogue import CATALOGUE, SelectorError
 from reproduce.cli import main
 from reproduce.commands import problem as problems
-from reproduce.runs.catalogue import CATALOGUE, SelectorError
 
 PAPER = "random_spaces"
 NAMES = {experiment.name.removeprefix(f"{PAPER}/"): experiment for experiment in EXPERIMENTS}

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from lengen import SettingError, Spec
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parent.parent.parent
 PAPERS = CATALOGUE.papers()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from papers.task_hinting.profiles import SIZES
-from reproduce.store.locations import stores
+from reproduce.store.checkout import stores
 
 ROOT = Path(__file__).parents[2]
 TEXT = " ".join((ROOT / "docs/findings.md").read_text().partition("\n## 8.")[2].split())

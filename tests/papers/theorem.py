@@ -9,7 +9,7 @@ from lengen.digits import Problems
 from lengen.formats.base import Vocab
 from lengen.formats.linear import Linear
 from lengen.models import Decoder
-from lengen.position_ids.coupled import Coupled
+from lengen.position_ids.digit_places import Coupled
 from lengen.tasks.addition import Addition
 from lengen.training.build import set_by_hand
 from papers.coupling.construction import set_weights

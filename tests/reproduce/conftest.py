@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 from tests.fixtures.toy_paper import install_toy
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lengen.benchmark.adderboard import BY_MEANING, COUNTED, judge
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.commands.problem import find
-from reproduce.runs.catalogue import CATALOGUE
 
 OFFERED = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
 CONSTRUCTED = next(name for name, spec in OFFERED.items() if spec is not None)

@@ -8,9 +8,18 @@ import pytest
 
 from lengen.settings.spec import replace
 from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, answers, find, of_median
-from reproduce.comparison.history import AS_NOW, OTHERWISE, UNKNOWN, digest, digest_of_claim, history, knew
 from reproduce.comparison.published import LENGTHS, SHORTER, PublishedError
-from reproduce.comparison.statements import Part, parse
+from reproduce.comparison.statements import (
+    AS_NOW,
+    OTHERWISE,
+    UNKNOWN,
+    Part,
+    digest,
+    digest_of_claim,
+    history,
+    knew,
+    parse,
+)
 from reproduce.pages import text
 from tests.fixtures.runs import experiment, outside, run, spec, stored
 

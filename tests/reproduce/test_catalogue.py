@@ -3,7 +3,7 @@
 import pytest
 
 import papers
-from reproduce.runs.catalogue import CATALOGUE, Catalogue, SelectorError
+from reproduce.catalogue import CATALOGUE, Catalogue, SelectorError
 from reproduce.store.store import LocalStore
 from tests.fixtures.toy_paper import outcome, spec_with
 

@@ -19,12 +19,11 @@ import pytest
 import lengen
 from lengen import Addition
 from reproduce import cli, figures
+from reproduce.catalogue import CATALOGUE, usual_profile
 from reproduce.cli import main
 from reproduce.commands import rerun as rerun_module
 from reproduce.commands import run as run_module
-from reproduce.comparison.history import digest
-from reproduce.comparison.statements import statements
-from reproduce.runs.catalogue import CATALOGUE, usual_profile
+from reproduce.comparison.statements import digest, statements
 from reproduce.runs.plan import Job
 from reproduce.store.files import existing, readable
 from reproduce.store.reference import Reference
@@ -208,7 +207,7 @@ def test_failed_runs_are_named_at_the_end(capsys, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("dirty", [False, True])
 def test_a_run_that_no_commit_can_make_again_is_promoted_with_a_warning(results, capsys, monkeypatch, dirty):
-    monkeypatch.setattr("reproduce.store.provenance.commit", lambda: ("a" * 40, dirty))
+    monkeypatch.setattr("reproduce.store.checkout.commit", lambda: ("a" * 40, dirty))
     assert main(["run", "toy/fig1/alpha", "--seeds", "0"]) == 0
     capsys.readouterr()
     assert main(["promote", "toy"]) == 0

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import parser
-from reproduce.commands import engines
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.estimate import cost, in_words, makespan
+from reproduce.commands import run
+from reproduce.runs.costs import cost, in_words, makespan
 from reproduce.runs.plan import PlanError, plan
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -22,7 +22,7 @@ COMMANDS = re.findall(r"^ {4}\.venv/bin/python -m reproduce (.+)", PAGE, re.MULT
 def test_every_command_of_the_page_is_one(arguments: str) -> None:
     options = parser().parse_args(shlex.split(arguments))
     if options.command == "run":
-        engines.check(options)
+        run.check(options)
     assert options.command == "doctor" or CATALOGUE.select(options.selector)
 
 
@@ -52,7 +52,7 @@ def test_the_kubernetes_file_is_whole_and_its_command_is_one() -> None:
     words = shlex.split(job["spec"]["entrypoint"])
     assert words[:3] == ["python", "-m", "reproduce"]
     options = parser().parse_args(words[3:])
-    engines.check(options)
+    run.check(options)
     cluster = job["spec"]["rayClusterSpec"]
     (head,) = cluster["headGroupSpec"]["template"]["spec"]["containers"]
     (group,) = cluster["workerGroupSpecs"]

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.commands.completion import selectors
 from reproduce.commands.table import SHELLS
-from reproduce.runs.catalogue import CATALOGUE
 from tests.fixtures.program import CHECKOUT
 
 

@@ -13,7 +13,7 @@ from lengen.training import operations
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
 from papers.random_spaces.experiments import WRITTEN, swept
-from reproduce.runs import estimate
+from reproduce.runs import costs
 
 
 def single(spec: Spec, width: int, batch: int) -> Spec:
@@ -38,14 +38,14 @@ MEASURED = {
 def test_a_step_takes_what_was_measured_within_thirty_percent(name):
     spec, seconds = MEASURED[name]
     spec = replace(spec, train={"steps": 1000, "evaluations": 0})
-    estimated = (estimate.cost(spec, "cpu").train - estimate.START["core"]) / 1000
+    estimated = (costs.cost(spec, "cpu").train - costs.START["core"]) / 1000
     assert estimated == pytest.approx(seconds, rel=0.3)
 
 
 def test_samples_and_loops_cost_what_they_take():
     spec = plain(profile("cpu", PairAddition))
-    assert estimate.cost(replace(spec, test={"sampled": 1000}), "cpu").measure > estimate.cost(spec, "cpu").measure
-    assert estimate.cost(replace(spec, model={"loops": 4}), "cpu").train > 2 * estimate.cost(spec, "cpu").train
+    assert costs.cost(replace(spec, test={"sampled": 1000}), "cpu").measure > costs.cost(spec, "cpu").measure
+    assert costs.cost(replace(spec, model={"loops": 4}), "cpu").train > 2 * costs.cost(spec, "cpu").train
 
 
 @pytest.mark.parametrize("task", [Successor, PairAddition, NByOne, RunningXor, ListOpsMin])
@@ -83,16 +83,16 @@ def test_a_response_that_sees_itself_whole_is_written_token_by_token():
 
 def test_two_trainings_take_the_time_of_both():
     spec = calibrated(profile("cpu", PairAddition))
-    first, second = (estimate.cost(part, "cpu") for part in spec.trainings())
-    assert estimate.cost(spec, "cpu") == (first.train + second.train, second.measure)
+    first, second = (costs.cost(part, "cpu") for part in spec.trainings())
+    assert costs.cost(spec, "cpu") == (first.train + second.train, second.measure)
 
 
 def test_rounded_products_halve_the_training_of_a_core_that_has_them_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(estimate, "rounds_natively", lambda: True)
+    monkeypatch.setattr(costs, "rounds_natively", lambda: True)
     float32 = plain(profile("cpu", PairAddition)).override("train.precision=32-true")
     rounded = float32.override("train.precision=bf16-products")
-    slow, fast = estimate.cost(float32, "cpu"), estimate.cost(rounded, "cpu")
+    slow, fast = costs.cost(float32, "cpu"), costs.cost(rounded, "cpu")
     assert fast.measure == slow.measure and 0.5 < fast.train / slow.train < 0.6
-    assert estimate.cost(float32, "paper") == estimate.cost(rounded, "paper")
-    monkeypatch.setattr(estimate, "rounds_natively", lambda: False)
-    assert estimate.cost(rounded, "cpu") == slow
+    assert costs.cost(float32, "paper") == costs.cost(rounded, "paper")
+    monkeypatch.setattr(costs, "rounds_natively", lambda: False)
+    assert costs.cost(rounded, "cpu") == slow

@@ -6,8 +6,8 @@ import argparse
 import pytest
 
 from reproduce import cli
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.runs.catalogue import CATALOGUE
 from tests.fixtures.toy_paper import install_toy
 
 HOSTILE = (

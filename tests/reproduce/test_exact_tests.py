@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reproduce.comparison.exact_tests import above, equal, trend
+from reproduce.comparison.answers import above, equal, trend
 
 SIDES = [
     ([4.9, 15.4, 0.3, 2.1, 5.8], [0.0] * 5),

@@ -12,11 +12,10 @@ import torch
 import lengen
 from lengen import benchmark
 from lengen.benchmark import problems, read_submission
-from lengen.benchmark.files import WRITERS
-from lengen.benchmark.problem import frozen
+from lengen.benchmark.problem import WRITERS, frozen
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.commands.evaluate import _header, _trainings
-from reproduce.runs.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.slow
 

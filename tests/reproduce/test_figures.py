@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Drawing
 from lengen import plotting
 from lengen.experiment import Figure, figure_of
 from reproduce import figures
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 from reproduce.store.store import LocalStore
 from tests.fixtures import toy_paper as fakes
 from tests.fixtures.drawings import experiment

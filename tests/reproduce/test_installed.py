@@ -9,7 +9,7 @@ import pytest
 
 import lengen
 from reproduce.cli import main
-from reproduce.store import locations, provenance
+from reproduce.store import checkout
 
 pytestmark = pytest.mark.slow
 
@@ -17,23 +17,23 @@ pytestmark = pytest.mark.slow
 def test_from_a_checkout_results_lie_in_it_and_a_variable_says_otherwise(monkeypatch, tmp_path):
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert locations.results_root() == provenance.checkout() / "results" and locations.no_reference() == ""
+    assert checkout.results_root() == checkout.checkout() / "results" and checkout.no_reference() == ""
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "here"))
-    assert locations.results_root() == tmp_path / "here"
+    assert checkout.results_root() == tmp_path / "here"
 
 
 def installed(monkeypatch, folder):
     """As if the packages lay in an environment, not in the repository."""
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
     monkeypatch.chdir(folder)
-    locations._say.cache_clear()
-    monkeypatch.setattr(provenance, "__file__", str(folder / "site-packages" / "reproduce" / "store" / "provenance.py"))
+    checkout._say.cache_clear()
+    monkeypatch.setattr(checkout, "__file__", str(folder / "site-packages" / "reproduce" / "store" / "provenance.py"))
 
 
 def test_without_a_repository_results_go_to_the_current_folder_and_no_commit_is_claimed(monkeypatch, tmp_path):
     installed(monkeypatch, tmp_path)
-    assert provenance.checkout() is None and locations.results_root() == tmp_path / "results"
-    made = provenance.provenance(["run", "toy"])
+    assert checkout.checkout() is None and checkout.results_root() == tmp_path / "results"
+    made = checkout.provenance(["run", "toy"])
     assert (made["commit"], made["dirty"]) == ("unknown", True), "not that of a repository around the environment"
 
 
@@ -43,7 +43,7 @@ def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypat
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "results/reference is not there" in said and "LENGEN_RESULTS" in said
     assert list(tmp_path.iterdir()) == [], "listing writes nothing"
-    locations._say.cache_clear()
+    checkout._say.cache_clear()
     assert main(["compare", "coupling"]) == 0
     assert capsys.readouterr().err == said, "once, however often the stores are asked for"
 
@@ -60,7 +60,7 @@ def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, m
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "result"))
     make(tmp_path / "result")
     for words in (["compare", "coupling"], ["list", "coupling"]):
-        locations._say.cache_clear()
+        checkout._say.cache_clear()
         assert main(words) == 0
         said = capsys.readouterr().err
         assert said.count("\n") == 1 and f"result, which {found}: no run of yours is found" in said
@@ -73,17 +73,17 @@ def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, m
 def test_a_variable_moves_local_runs_and_leaves_the_committed_ones_with_their_checkout(monkeypatch, tmp_path):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "disk"))
     (tmp_path / "disk" / "local").mkdir(parents=True)
-    reference, local = locations.stores()
-    assert reference.path == provenance.checkout() / "results" / "reference"
+    reference, local = checkout.stores()
+    assert reference.path == checkout.checkout() / "results" / "reference"
     assert local.path == tmp_path / "disk" / "local" and next(iter(reference.headers("coupling"))).info["spec_hash"]
     (tmp_path / "disk" / "reference").mkdir()
-    assert locations.stores()[0].path == tmp_path / "disk" / "reference"
+    assert checkout.stores()[0].path == tmp_path / "disk" / "reference"
 
 
 def test_a_home_folder_in_the_variable_is_expanded_or_refused(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("LENGEN_RESULTS", os.path.join("~", "res"))
-    assert locations.results_root() == tmp_path / "res"
+    assert checkout.results_root() == tmp_path / "res"
     monkeypatch.setenv("LENGEN_RESULTS", os.path.join("~nobody-of-that-name", "res"))
     assert main(["list"]) == 2 and "there is no home folder of ~nobody-of-that-name" in capsys.readouterr().err
 
@@ -102,13 +102,13 @@ def vendored(monkeypatch, tmp_path):
     suite = tmp_path / "thesis" / "vendored" / "suite"
     file = suite / "reproduce" / "store" / "provenance.py"
     file.parent.mkdir(parents=True)
-    shutil.copy(provenance.__file__, file)
-    shutil.copy(provenance.checkout() / "pyproject.toml", suite)
+    shutil.copy(checkout.__file__, file)
+    shutil.copy(checkout.checkout() / "pyproject.toml", suite)
     (tmp_path / "thesis" / "notes.txt").write_text("a thesis")
     git(tmp_path / "thesis", "init", "-q")
     git(tmp_path / "thesis", "add", "notes.txt")
     git(tmp_path / "thesis", "commit", "-qm", "first")
-    monkeypatch.setattr(provenance, "__file__", str(file))
+    monkeypatch.setattr(checkout, "__file__", str(file))
     return suite
 
 
@@ -116,46 +116,46 @@ def vendored(monkeypatch, tmp_path):
 def test_a_repository_that_does_not_track_the_program_is_not_its_commit(vendored, ignored):
     if ignored:
         (vendored.parents[1] / ".gitignore").write_text("vendored/")
-    assert provenance.commit() == ("unknown", True)
-    made = provenance.provenance(["run", "toy"])
-    assert made["code"] == {"version": lengen.__version__, "sha256": provenance.code_digest()}
+    assert checkout.commit() == ("unknown", True)
+    made = checkout.provenance(["run", "toy"])
+    assert made["code"] == {"version": lengen.__version__, "sha256": checkout.code_digest()}
     git(vendored, "add", "--force", ".")
     git(vendored, "commit", "-qm", "vendored")
-    assert provenance.commit() == (git(vendored, "rev-parse", "HEAD"), False)
+    assert checkout.commit() == (git(vendored, "rev-parse", "HEAD"), False)
     git(vendored, "config", "status.showUntrackedFiles", "no")
     (vendored / "papers").mkdir()
     (vendored / "papers" / "mine.py").write_text("new")
-    assert provenance.commit()[1] is not ignored
+    assert checkout.commit()[1] is not ignored
     (vendored / "papers" / "mine.py").unlink()
     (vendored / "reproduce" / "store" / "provenance.py").write_text("changed")
-    assert provenance.commit()[1] is True
+    assert checkout.commit()[1] is True
 
 
 def test_without_git_no_commit_is_claimed(vendored, monkeypatch, tmp_path):
     shutil.rmtree(tmp_path / "thesis" / ".git")
-    assert provenance.commit() == ("unknown", True)
+    assert checkout.commit() == ("unknown", True)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert provenance.commit() == ("unknown", True)
+    assert checkout.commit() == ("unknown", True)
 
 
 def test_the_digest_of_the_code_is_the_same_with_other_line_ends(vendored):
-    provenance.code_digest.cache_clear()
-    before, file = provenance.code_digest(), Path(provenance.__file__)
+    checkout.code_digest.cache_clear()
+    before, file = checkout.code_digest(), Path(checkout.__file__)
     content = file.read_bytes()
     file.write_bytes(content.replace(b"\n", b"\r\n"))
-    provenance.code_digest.cache_clear()
-    assert file.read_bytes() != content and provenance.code_digest() == before
-    provenance.code_digest.cache_clear()
+    checkout.code_digest.cache_clear()
+    assert file.read_bytes() != content and checkout.code_digest() == before
+    checkout.code_digest.cache_clear()
 
 
 def test_the_digest_of_the_code_is_of_its_files(tmp_path, monkeypatch):
     for name in ("lengen", "reproduce/store"):
         (tmp_path / name).mkdir(parents=True)
-    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "reproduce/store/provenance.py"))
+    monkeypatch.setattr(checkout, "__file__", str(tmp_path / "reproduce/store/checkout.py"))
 
     def digest() -> str:
-        provenance.code_digest.cache_clear()
-        return provenance.code_digest()
+        checkout.code_digest.cache_clear()
+        return checkout.code_digest()
 
     (tmp_path / "lengen/a.py").write_text("1")
     first = digest()
@@ -166,4 +166,4 @@ def test_the_digest_of_the_code_is_of_its_files(tmp_path, monkeypatch):
     (tmp_path / "lengen/a.py").rename(tmp_path / "lengen/b.py")
     assert len({first, second, digest()}) == 3
     monkeypatch.undo()
-    provenance.code_digest.cache_clear()
+    checkout.code_digest.cache_clear()

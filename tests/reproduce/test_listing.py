@@ -9,12 +9,12 @@ import pytest
 
 from lengen.settings.spec import Spec
 from papers.matrix.experiments import HOURS
+from reproduce.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.cli import main
 from reproduce.comparison.recorded import WORDS, recorded
 from reproduce.pages import listing
 from reproduce.pages.listing import different_kernels
-from reproduce.runs.catalogue import CATALOGUE, SelectorError, hash_of
-from reproduce.store import run_folder, tables
+from reproduce.store import reference, run_folder
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_more_stored_runs_are_not_more_to_hash_or_to_read(results, capsys, monke
 
     monkeypatch.setattr(Spec, "hash", counting("hash", Spec.hash))
     monkeypatch.setattr(run_folder, "read_bytes", counting("read", run_folder.read_bytes))
-    monkeypatch.setattr(tables, "read_bytes", counting("read", tables.read_bytes))
+    monkeypatch.setattr(reference, "read_bytes", counting("read", reference.read_bytes))
     found = []
     for seeds in ("0", "1..5"):
         assert main(["run", "toy/fig1", "toy/fig2", "--seeds", seeds]) == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reproduce import figures
-from reproduce.store import provenance
+from reproduce.store import checkout
 from reproduce.store.store import LocalStore
 from tests.fixtures.drawings import figures as constructed
 from tests.fixtures.toy_paper import BLANK
@@ -186,7 +186,7 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
 
 def test_versions_that_are_not_the_locked_ones_are_named(monkeypatch):
     monkeypatch.setattr(metadata, "version", lambda name: "0.1")
-    named = provenance.others(figures.LIBRARIES)
+    named = checkout.others(figures.LIBRARIES)
     assert all(f"{name} 0.1 (locked: " in named for name in figures.LIBRARIES) and "torch" not in named
-    monkeypatch.setattr(provenance, "checkout", lambda: None)
-    assert provenance.others(figures.LIBRARIES) == ""
+    monkeypatch.setattr(checkout, "checkout", lambda: None)
+    assert checkout.others(figures.LIBRARIES) == ""

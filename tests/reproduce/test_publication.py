@@ -14,9 +14,8 @@ import yaml
 
 import lengen
 from reproduce import publication
-from reproduce.pages import comparison, facts, readme
-from reproduce.publication import badges
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
+from reproduce.pages import comparison, overview, readme
 from reproduce.store.store import WEIGHTS, StoreError
 
 pytestmark = pytest.mark.slow
@@ -36,8 +35,8 @@ def pages() -> dict[Path, str]:
 
 
 @pytest.fixture(scope="module")
-def known() -> facts.Facts:
-    return facts.gather(ROOT)
+def known() -> overview.Facts:
+    return overview.gather(ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +145,11 @@ def test_every_committed_model_has_a_card_that_others_can_read(known, pages):
 
 
 def test_the_badge_says_in_words_what_it_shows(known):
-    assert ElementTree.fromstring(badges.badge("a < b", '"c" & d', badges.OPEN)).get("aria-label") == 'a < b: "c" & d'
-    picture = ElementTree.fromstring(badges.claims(known))
+    assert (
+        ElementTree.fromstring(publication.badge("a < b", '"c" & d', publication.OPEN)).get("aria-label")
+        == 'a < b: "c" & d'
+    )
+    picture = ElementTree.fromstring(publication.claims(known))
     shown = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert ": ".join(shown) == picture.get("aria-label") == picture.findtext("{http://www.w3.org/2000/svg}title")
     assert re.fullmatch(r"\d+ of \d+ within 5 points", shown[1])

@@ -10,11 +10,11 @@ import pytest
 
 from lengen import Consecutive, Counting, NextLarger, RandomSpaces
 from lengen.settings.changes import overlay
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import values
 from reproduce.comparison.measures import reader
 from reproduce.comparison.published import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.pages import comparison as pages
-from reproduce.runs.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
 
 ROOT = Path(__file__).resolve().parents[2]

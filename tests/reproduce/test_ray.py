@@ -16,7 +16,7 @@ from reproduce.runs import ray, worker
 from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.ray import OnRay, _run, command_file, connected, noted_signals
-from reproduce.store import provenance
+from reproduce.store import checkout
 from reproduce.store.store import LocalStore
 from stress.kills import compared, content
 from tests.fixtures import ray_cluster as rays
@@ -164,7 +164,7 @@ def test_signals_wait_until_they_are_asked_for():
 def events(root, mark, kind=Instant, seed=0, code=None):
     """Give the events of one task, which runs in this process."""
     (job,) = jobs(kind, (seed,))
-    return _run(job, Order(root, {"commit": "none"}), False, mark, provenance.code_digest() if code is None else code)
+    return _run(job, Order(root, {"commit": "none"}), False, mark, checkout.code_digest() if code is None else code)
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_a_task_makes_its_run_from_what_an_earlier_try_left(mark, tmp_path):
     assert resuming[1].stage == "resuming"
     (run,) = LocalStore(tmp_path).runs()
     assert (LocalStore(tmp_path).folder(run) / "last.ckpt").read_text() == "earlier\nstep\n"
-    assert run.info["commit"] == "none" and {**run.info, **provenance.this_machine()} == run.info
+    assert run.info["commit"] == "none" and {**run.info, **checkout.this_machine()} == run.info
 
 
 class GoesOnWhenHeard(Instant):

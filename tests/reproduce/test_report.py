@@ -16,14 +16,14 @@ import pytest
 
 from lengen.results.records import Counts, Grid
 from reproduce import figures
+from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
 from reproduce.comparison.recorded import WORDS
 from reproduce.comparison.statements import statements
 from reproduce.pages import site as pages
 from reproduce.pages.records import attention, counts, curves, experiments
-from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.locations import results_root
+from reproduce.runs.costs import accuracies
+from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference
 from reproduce.store.store import Store
 from tests.fixtures.drawings import attention as looking

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from lengen.results.records import AttentionMap, KeyCount
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.commands.rerun import _as_then
-from reproduce.runs import run_differences
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.run_differences import accuracy, arrays, numbers, otherwise
+from reproduce.commands import rerun
+from reproduce.commands.rerun import _as_then, accuracy, arrays, numbers, otherwise
 from reproduce.store.files import StoreError
 from reproduce.store.run_folder import sealed
 from reproduce.store.store import LocalStore
@@ -164,7 +163,7 @@ def test_every_training_of_a_run_gets_the_kernels_that_it_chose(results):
 
 
 def test_numbers_of_every_kind_are_held_against_each_other(results):
-    assert arrays("metrics", {}, {"a 1": 1.0}) == run_differences.Line("metrics", None, "nothing to compare")
+    assert arrays("metrics", {}, {"a 1": 1.0}) == rerun.Line("metrics", None, "nothing to compare")
     assert arrays("metrics", {"a 1": math.nan}, {"a 1": math.nan}).same
     assert arrays("metrics", {"a 1": 1.0, "b 1": 1.0}, {"a 1": 1.0}).same is False
     one = {"x": np.array([1.0, np.nan, np.inf]), "name": np.array(["a"])}

@@ -4,11 +4,10 @@ import dataclasses
 
 import pytest
 
-from reproduce.pages import records
-from reproduce.publication import crate
-from reproduce.runs import run_cost
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.locations import results_root
+from reproduce.catalogue import CATALOGUE
+from reproduce.pages import crate, records
+from reproduce.runs import costs
+from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference
 from tests.fixtures.runs import experiment, run
 from tests.fixtures.toy_paper import spec_with
@@ -34,22 +33,22 @@ def made(**info):
     ("info", "seconds"), [(RESUMED, 1480.0), (BEFORE_CLOCKS, 500.0), (TRIED, 610.4), (CHOSEN, 1207.3), ({}, 0.0)]
 )
 def test_the_whole_is_no_less_than_its_parts(info, seconds):
-    assert run_cost.whole(made(**info)) == seconds
+    assert costs.whole(made(**info)) == seconds
 
 
 def test_a_training_that_stops_early_makes_as_many_updates_as_its_like_did():
     whole, stops = spec_with(steps=100), spec_with(steps=100, stop_at=1.0)
     runs = [made(scalars={"steps": steps}) for steps in (40, 100, 60)]
-    assert run_cost.updates_made(whole, runs) == 1.0
-    assert run_cost.updates_made(stops, runs) == 0.6
-    assert run_cost.updates_made(stops, [made(scalars={"steps": 120})]) == 1.0, "it had more to make"
+    assert costs.updates_made(whole, runs) == 1.0
+    assert costs.updates_made(stops, runs) == 0.6
+    assert costs.updates_made(stops, [made(scalars={"steps": 120})]) == 1.0, "it had more to make"
     waits = spec_with(steps=100, stop_at=1.0, evaluations=20, patience=9)
-    assert run_cost.updates_made(waits, [made(scalars={"steps": 40})]) == 0.45, "nine evaluations of twenty"
-    assert run_cost.updates_made(stops, []) is None, "nothing tells when it stops"
+    assert costs.updates_made(waits, [made(scalars={"steps": 40})]) == 0.45, "nine evaluations of twenty"
+    assert costs.updates_made(stops, []) is None, "nothing tells when it stops"
 
 
 def test_trainings_that_were_tried_and_left_took_seconds_and_gave_the_model_no_tokens():
-    assert (run_cost.training(made(**CHOSEN)), run_cost.tokens(made(**CHOSEN))) == (1202.2, 12_304 * 301.9)
+    assert (costs.training(made(**CHOSEN)), costs.tokens(made(**CHOSEN))) == (1202.2, 12_304 * 301.9)
     (row,) = records.experiments([A], {A.name: [made(**CHOSEN)]})
     assert row[6:9] == ("1,000", "3.71", "1,207")
     (row,) = records.experiments([A], {A.name: [made(**CHOSEN)]}, lambda run: 2e6)
@@ -60,7 +59,7 @@ def test_no_committed_run_took_less_than_its_trainings():
     runs = [run for paper in CATALOGUE.papers() for run in Reference(results_root()).headers(paper)]
     for one in runs:
         parts = one.info.get("seconds_training", 0), one.info.get("scalars", {}).get("seconds_of_all_trainings", 0)
-        assert run_cost.whole(one) >= run_cost.training(one) >= max(parts), one.experiment
+        assert costs.whole(one) >= costs.training(one) >= max(parts), one.experiment
 
 
 def test_the_crate_has_the_time_when_the_first_process_began():

@@ -13,9 +13,10 @@ from rich.console import Console
 from lengen.experiment import Experiment
 from lengen.part import SettingError
 from lengen.results.progress import Progress
-from reproduce.runs import estimate, local, worker
+from reproduce.catalogue import CATALOGUE, usual_profile
+from reproduce.runs import costs as estimate
+from reproduce.runs import local, worker
 from reproduce.runs import plan as runner
-from reproduce.runs.catalogue import CATALOGUE, usual_profile
 from reproduce.runs.display import Display, Forecast
 from reproduce.runs.local import Local
 from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan

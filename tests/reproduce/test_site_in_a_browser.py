@@ -12,7 +12,7 @@ from lengen.plotting import LOOKS
 from lengen.plotting import medians as curve_medians
 from lengen.plotting import values as curve_values
 from lengen.plotting.grid import cell_medians
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
 from reproduce.store.reference import Reference
 from tests.fixtures.site import MISSING, Browser, committed_pictures, written
 

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from reproduce import cli
+from reproduce.catalogue import USUAL
 from reproduce.cli import parser
-from reproduce.commands import engines
+from reproduce.commands import run as engines
 from reproduce.runs import slurm
-from reproduce.runs.catalogue import USUAL
 from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.worker import JobQueue
 from reproduce.store.store import LocalStore

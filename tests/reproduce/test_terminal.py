@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.comparison.compare import compare
 from reproduce.comparison.values import MET
 from reproduce.pages import listing, terminal
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.store.locations import stores
+from reproduce.store.checkout import stores
 
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())

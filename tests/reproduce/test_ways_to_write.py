@@ -10,8 +10,8 @@ import pytest
 import lengen
 from lengen import Addition, ListOps, Multiplication, Parity
 from lengen.data.lines import SpellingError, typed_operands
+from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.runs.catalogue import CATALOGUE
 
 
 def said(capsys, *arguments: str, code: int = 0) -> str:

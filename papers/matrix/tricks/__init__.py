@@ -4,7 +4,7 @@ sense for a task. To add one: a file with the function, its source in the docstr
 import pkgutil
 from collections.abc import Callable
 
-from papers.matrix.spec import ChosenSpec
+from papers.matrix.settings import ChosenSpec
 
 FILES: dict[str, tuple[str, ...]] = {
     "positions": (

@@ -8,8 +8,7 @@ from lengen.tasks.arithmetic import NByOne, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.strings import Copy, Parity, Reverse
 from lengen.tasks.two_operand_addition import TwoOperandAddition
-from papers.matrix.settings import Refused, lowest_first
-from papers.matrix.spec import CalibratedChoice, CalibrationSpec, ChosenSpec
+from papers.matrix.settings import CalibratedChoice, CalibrationSpec, ChosenSpec, Refused, lowest_first
 
 START = 0.3
 """Initial factor of tempered logits: near 1 at the trained lengths, whose logarithm is about 3."""

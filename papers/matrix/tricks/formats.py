@@ -4,8 +4,7 @@ from lengen.formats.subtasks import Subtasks
 from lengen.settings.changes import overlay
 from lengen.settings.model import Sinusoidal
 from lengen.settings.sections import RandomSpaces
-from papers.matrix.settings import Refused, encoded, learned, lowest_first
-from papers.matrix.spec import ChosenSpec
+from papers.matrix.settings import ChosenSpec, Refused, encoded, learned, lowest_first
 
 SPACES = 0.5
 """Most spaces, as a share of a query's tokens; the thesis's ratio."""

@@ -1,11 +1,9 @@
 """Tricks that their sources put together. Each docstring: what it is, its source, and what the source reports."""
 
-from lengen.position_ids.consecutive import Cyclic
-from lengen.position_ids.randomised import Randomised
+from lengen.position_ids.places import Cyclic, Randomised
 from lengen.settings.changes import overlay
 from lengen.settings.model import Fire, Learned
-from papers.matrix.settings import encoded, longest
-from papers.matrix.spec import ChosenSpec
+from papers.matrix.settings import ChosenSpec, encoded, longest
 from papers.matrix.tricks import formats
 from papers.matrix.tricks.attention import window
 from papers.matrix.tricks.positions import abacus, coupled, coupled_2

@@ -1,13 +1,11 @@
 """Tricks that say where tokens stand. Each docstring: what it is, its source, and what the source reports."""
 
-from lengen.position_ids.abacus import Abacus
-from lengen.position_ids.coupled import Coupled
-from lengen.position_ids.randomised import Randomised
+from lengen.position_ids.digit_places import Abacus, Coupled
+from lengen.position_ids.places import Randomised
 from lengen.settings.changes import overlay
 from lengen.settings.model import ALiBi, Fire, Learned, RelativeKeys, Rotary, Sinusoidal
 from papers.matrix import settings
-from papers.matrix.settings import Refused, encoded, longest, lowest_first
-from papers.matrix.spec import ChosenSpec
+from papers.matrix.settings import ChosenSpec, Refused, encoded, longest, lowest_first
 
 
 def plain(spec: ChosenSpec) -> ChosenSpec:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from lengen.settings.changes import overlay
 from lengen.settings.model import LoopsByLength
-from papers.matrix.settings import TASKS, Refused, Row, lowest_first
-from papers.matrix.spec import ChosenSpec
+from papers.matrix.settings import TASKS, ChosenSpec, Refused, Row, lowest_first
 
 PER_LOOP = 2
 """Tokens of the prompt for which the block is applied once more."""

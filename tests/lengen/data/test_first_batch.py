@@ -11,7 +11,7 @@ from lengen import SettingError
 from lengen.encodings.relative import ALiBi
 from lengen.formats.base import Layout
 from lengen.formats.linear import LinearFormat
-from lengen.position_ids.consecutive import Consecutive
+from lengen.position_ids.places import Consecutive
 from lengen.tasks.arithmetic import PairAddition
 from lengen.tasks.strings import Copy
 

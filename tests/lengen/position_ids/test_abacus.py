@@ -25,8 +25,8 @@ from lengen.data.task_data import TaskData
 from lengen.data.writer import Writer
 from lengen.digits import OperandError, generator
 from lengen.formats.base import END, FIRST, PAD
-from lengen.position_ids.abacus import Abacus
-from lengen.position_ids.randomised import Randomised
+from lengen.position_ids.digit_places import Abacus
+from lengen.position_ids.places import Randomised
 from lengen.settings.spec import validate
 from tests.fixtures import written as thesis
 from tests.fixtures.decoding import check_decoding, ended

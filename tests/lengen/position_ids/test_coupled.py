@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lengen.digits import OperandError
-from lengen.position_ids.consecutive import Consecutive, NoPositionIds
-from lengen.position_ids.coupled import Coupled
+from lengen.position_ids.digit_places import Coupled
+from lengen.position_ids.places import Consecutive, NoPositionIds
 from tests.fixtures.settings import data_spec, problems, writer
 from tests.lengen.tasks.test_base import chi_square
 

@@ -9,8 +9,8 @@ import pytest
 from lengen.experiment import Experiment
 from lengen.part import SettingError, build
 from lengen.settings.spec import Spec, validate
-from reproduce.runs.catalogue import CATALOGUE
-from reproduce.runs.estimate import cost, in_words
+from reproduce.catalogue import CATALOGUE
+from reproduce.runs.costs import cost, in_words
 from tests.lengen.settings.fields import STRANGE, classes, example, fields, wrong
 
 pytestmark = pytest.mark.slow

@@ -53,7 +53,7 @@ def test_a_small_model_trains_with_one_thread_in_any_trainer(two_threads, tmp_pa
     assert seen == [1] and torch.get_num_threads() == 2
 
 
-SLEEP = "import_module('lengen.training.openmp').sleep_while_waiting()"
+SLEEP = "import_module('lengen.machine').sleep_while_waiting()"
 
 
 @pytest.mark.parametrize(

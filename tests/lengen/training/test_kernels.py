@@ -17,7 +17,7 @@ from torch.utils import cpp_extension
 
 from lengen import SequenceModule, TaskData, execute
 from lengen.callbacks import METRICS
-from lengen.results.machine import Machine
+from lengen.machine import Machine
 from lengen.settings.spec import replace
 from lengen.training import kernels
 from lengen.training.kernels import FILE, WORTH_COMPILING, Kernels, choose, missing_compiler, use

@@ -1,4 +1,4 @@
-"""Consecutive ids, the place in the sequence, and cyclic ones, which begin again."""
+"""Ids of places in the sequence: consecutive, cyclic, and randomised, a sorted draw from those of longer sequences."""
 
 from __future__ import annotations
 
@@ -93,3 +93,47 @@ class NoPositionIds(Part, PositionIds, tag="none", frozen=True):
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
         return places.new_zeros(0, 1, places.shape[1])
+
+
+class Randomised(Part, PositionIds, tag="randomised", frozen=True):
+    """Ids drawn from 0 to ``max_position`` without repetition, then sorted, as in longer sequences (Ruoss et al. 2023).
+
+    In testing they are drawn too, for each example; from the problem itself, so that it always has the same ids.
+
+    Example:
+        >>> import lengen
+        >>> data = lengen.TaskData(lengen.setting("addition", digits=2, position_ids="randomised"), seed=0)
+        >>> batch = data.writer.write(data.task.parse(["12", "34"]))
+        >>> data.vocab.decode(batch.tokens[0]), batch.ids[:, 0].tolist()
+        ('$012+034=640$', [[1, 2, 3, 5, 6, 7, 8, 11, 13, 15, 16, 17, 18]])
+    """
+
+    max_position: Id
+    """Largest id."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.max_position,)
+
+    def offsets(
+        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
+    ) -> Tensor:
+        """Return (longest, B): the id of each place."""
+        from lengen.digits import mix
+
+        refuse_longer("randomised", sizes, self.max_position)
+        shape = (len(sizes), self.max_position + 1)
+        if generator is not None:
+            return self._drawn(sizes, torch.rand(shape, generator=generator))
+        seeds = torch.zeros_like(sizes) if keys is None else keys
+        order = mix(seeds[:, None] ^ mix(torch.arange(self.max_position + 1) + sizes[:, None] * (1 << 32)))
+        return self._drawn(sizes, order)
+
+    def _drawn(self, sizes: Tensor, order: Tensor) -> Tensor:
+        chosen = order.argsort(dim=1)[:, : int(sizes.max())]
+        outside = torch.arange(chosen.shape[1]) >= sizes[:, None]
+        return chosen.masked_fill(outside, self.max_position).sort(dim=1).values.T
+
+    def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
+        places = places.expand(offsets.shape[1], -1).clamp(max=len(offsets) - 1)
+        return offsets.T.gather(1, places)[None]

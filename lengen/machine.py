@@ -1,8 +1,9 @@
-"""The processor a run was made on: what its speed, and the last bits of its numbers, depend on."""
+"""This machine: its processor, on which speed and the last bits of numbers depend, and OpenMP's threads; no torch."""
 
 import os
 import platform
 import re
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,3 +52,16 @@ def read_cpuinfo(text: str) -> tuple[str, tuple[str, ...]]:
     flags = re.search(r"^(?:flags|Features)[ \t]*:(.*)$", text, re.MULTILINE)
     has = set(flags[1].split()) if flags else set()
     return model[1] if model else "", tuple(name for name in INSTRUCTION_SETS if name in has)
+
+
+WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+"""Environment variables by which a user chooses how threads wait: then nothing is changed."""
+
+
+def sleep_while_waiting() -> None:
+    """Let threads that wait for others sleep, unless torch is loaded.
+
+    They spin otherwise, and take the cores from whoever is waited for.
+    """
+    if "torch" not in sys.modules and not any(name in os.environ for name in WAITING):
+        os.environ.update(OMP_WAIT_POLICY="PASSIVE", KMP_BLOCKTIME="0")

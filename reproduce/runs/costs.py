@@ -1,4 +1,4 @@
-"""Estimates of the time of a run, before it has run. Does not import torch.
+"""Cost of runs: what planned ones will take here, what stored ones took; and how far these got.
 
 What enters is a specification; what leaves are seconds on one processor core, which the profiles smoke, cpu and night
 are made for, or on one GPU, which paper is made for.
@@ -6,12 +6,16 @@ Operations are counted in `lengen.training.operations`; the rates are measured a
 both by what it sees.
 """
 
+import math
 import os
 from collections.abc import Sequence
 from functools import cache
+from statistics import median
 from typing import NamedTuple
 
-from lengen.results.machine import ROUNDS_NATIVELY, machine
+from lengen.machine import ROUNDS_NATIVELY, machine
+from lengen.metrics.measures import shares
+from lengen.results.records import Run
 from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec
 from lengen.training.operations import (
@@ -119,3 +123,62 @@ def makespan(seconds: Sequence[float], workers: int) -> float:
     for value in sorted(seconds, reverse=True):
         loads[loads.index(min(loads))] += value
     return max(loads)
+
+
+def updates_made(spec: Spec, runs: Sequence[Run]) -> float | None:
+    """Return the share of its updates that a run of this setting makes.
+
+    It is all, or as many as the median of ``runs`` if it stops early, yet no fewer than its ``patience`` needs; None if
+    there are no runs to tell.
+    """
+    train = spec.train
+    if not train.stop_at:
+        return 1.0
+    if not runs:
+        return None
+    share = median(run.scalar("steps", train.steps) for run in runs) / train.steps
+    return min(max(share, train.patience / train.evaluations), 1.0)
+
+
+def training(run: Run) -> float:
+    """Return the seconds of all its trainings, those included that were tried and left."""
+    return max(_kept(run), run.scalar("seconds_of_all_trainings", 0.0))
+
+
+def _kept(run: Run) -> float:
+    """Return the seconds of training its model.
+
+    Before checkpoints kept the time, ``seconds_training`` of an interrupted run had those of its last process alone;
+    seconds a step, times steps, tell them.
+    """
+    return max(number(run, "seconds_training"), run.scalar("steps", 0.0) * number(run, "seconds_per_step"))
+
+
+def tokens(run: Run) -> float:
+    """Return the tokens that its model was trained on, as the run counted them: padding included."""
+    return number(run, "tokens_per_second") * _kept(run)
+
+
+def measuring(run: Run) -> float:
+    """Return the seconds of measuring, since the last interruption."""
+    return number(run, "seconds_measuring")
+
+
+def whole(run: Run) -> float:
+    """Return the seconds that making the run took, at least.
+
+    ``seconds`` is that of its last process alone, and with what was done between trainings.
+    """
+    return max(number(run, "seconds"), training(run) + measuring(run))
+
+
+def number(run: Run, name: str) -> float:
+    """Return a number of run.json; 0 where it holds none."""
+    value = run.info.get(name)
+    return value if isinstance(value, int | float) else 0.0
+
+
+def accuracies(done: Run) -> tuple[str, str]:
+    """Return `shares` as percentages."""
+    inside, outside = ("not tested" if math.isnan(rate) else f"{100 * rate:.1f} %" for rate in shares(done))
+    return inside, outside

@@ -1,4 +1,4 @@
-"""Model cards: what a committed model is, what it can do, and what it cannot, beside its weights.
+"""Model cards of committed weights.
 
 The form is Hugging Face's: a head of YAML, then Markdown. One card for each experiment with committed weights; its
 numbers come from the runs that hold them.
@@ -10,12 +10,12 @@ from pathlib import Path
 from lengen.huggingface import card
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
-from reproduce.pages.facts import Facts
+from reproduce.catalogue import CATALOGUE
 from reproduce.pages.listing import fields
-from reproduce.pages.markdown import table
-from reproduce.runs import run_cost
-from reproduce.runs.accuracy import accuracies
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.pages.overview import Facts
+from reproduce.pages.text import table
+from reproduce.runs import costs
+from reproduce.runs.costs import accuracies
 from reproduce.store.store import WEIGHTS
 
 CARD_NAME = "README.md"
@@ -76,7 +76,7 @@ def _card(name: str, runs: Sequence[Run]) -> str:
         "metrics": ["exact_match"],
     }
     shown = runs[-1]
-    sizes = sorted({f"{run_cost.number(run, 'parameters'):,}" for run in runs})
+    sizes = sorted({f"{costs.number(run, 'parameters'):,}" for run in runs})
     spec: Spec = from_dict(shown.info["spec"])
     text = CARD.format(
         name=name,
@@ -97,7 +97,7 @@ def _line(run: Run) -> list[str]:
     inside, outside = accuracies(run)
     where = f"{run.profile}/seed-{run.seed}/{WEIGHTS}"
     steps = run.metrics[-1][0] if run.metrics else 0
-    minutes = f"{run_cost.training(run) / 60:.1f} min, {run.info['device']}"
+    minutes = f"{costs.training(run) / 60:.1f} min, {run.info['device']}"
     return [f"[{where}]({where})", inside, outside, f"{steps:,}", minutes, str(run.info["commit"])[:7]]
 
 

@@ -1,6 +1,6 @@
-"""ro-crate-metadata.json: which program made which results, from which setting and when, for repositories of research.
+"""Description of all results as an RO-Crate 1.1, in the profile Process Run Crate 0.5.
 
-RO-Crate 1.1 in the profile Process Run Crate 0.5. One action stands for the runs that one commit made of one figure at
+One action stands for the runs that one commit made of one figure at
 one profile; runs.jsonl in the folder that is its result has the rest, with a sha256 of the rows of every run.
 """
 
@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from lengen.results.records import Run
-from reproduce.pages.facts import Facts
-from reproduce.runs import run_cost
-from reproduce.runs.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE
+from reproduce.pages.overview import Facts
+from reproduce.runs import costs
 from reproduce.store.files import StoreError, readable
 
 CRATE = "https://w3id.org/ro/crate/1.1"
@@ -107,7 +107,7 @@ def _started(run: Run) -> str:
     if "started" in run.info:
         return str(run.info["started"])
     finished = datetime.datetime.fromisoformat(str(run.info["finished"]))
-    seconds = datetime.timedelta(seconds=run_cost.whole(run))
+    seconds = datetime.timedelta(seconds=costs.whole(run))
     return (finished - seconds).isoformat(timespec="milliseconds")
 
 

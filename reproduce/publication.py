@@ -1,0 +1,95 @@
+"""Files that make the suite citable, written by ``promote``: tables, crate, pages, model cards and a badge.
+
+The committed runs and their comparison enter; files leave, the same bytes from the same runs. In pages with prose
+numbers stand between marks alone, so they are never older than the runs.
+
+    README.md, papers/*/*.md, docs  prose by hand, facts between marks             pages.readme
+    results/published.csv           every published measurement beside ours        comparison.values
+    results/statements.csv          every main statement under a stable id         pages.comparison
+    results/overview.svg            main statements as squares, a table beside ours  pages.overview
+    results/badges/claims.svg       published values that are met, in one line     badges
+    results/reference/**/README.md  a model card where weights are committed       cards
+    ro-crate-metadata.json          which program made which results, and when     crate
+"""
+
+import sys
+from html import escape
+from pathlib import Path
+
+from reproduce.comparison import values
+from reproduce.pages import cards, comparison, crate, overview, readme
+from reproduce.pages.overview import Facts, gather
+from reproduce.store.checkout import checkout
+from reproduce.store.files import readable, update
+
+HEIGHT, EDGE, LETTER = 20, 6, 6.6
+"""Pixels: of a badge, left and right of its text, of a letter on average."""
+LEFT, OPEN, GOOD = "#555555", "#6b6b6b", "#22763b"
+"""Colours of the left side, and of the right one without and with values: dark enough for white text."""
+
+
+def claims(facts: Facts) -> str:
+    """Return the badge of the published values of all papers that are met."""
+    scores = [comparison.score for comparison in facts.compared.values() if comparison.answers]
+    met, compared = sum(score.within_5 for score in scores), sum(score.compared for score in scores)
+    return badge("published values", f"{met} of {compared} within 5 points", GOOD if compared else OPEN)
+
+
+def badge(left: str, right: str, colour: str) -> str:
+    """Return two words on two colours, with a title for those who do not see them."""
+    widths = [round(len(text) * LETTER) + 2 * EDGE for text in (left, right)]
+    whole = sum(widths)
+    texts, boxes = [], []
+    for text, start, width, fill in zip((left, right), (0, widths[0]), widths, (LEFT, colour), strict=True):
+        boxes.append(f'<rect x="{start}" width="{width}" height="{HEIGHT}" fill="{fill}"/>')
+        texts.append(f'<text x="{start + EDGE}" y="14" textLength="{width - 2 * EDGE}">{escape(text)}</text>')
+    title = escape(f"{left}: {right}", quote=True)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{HEIGHT}" role="img" aria-label="{title}">\n'
+        f"<title>{title}</title>\n"
+        f"{''.join(boxes)}\n"
+        f'<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{"".join(texts)}</g>\n'
+        "</svg>\n"
+    )
+
+
+def files(repository: Path) -> dict[Path, str]:
+    """Return the text of all generated files of a checkout by path; writes nothing."""
+    facts = gather(repository)
+    results = repository / "results"
+    compared = facts.compared.values()
+    texts = {
+        results / "published.csv": values.to_csv(line for one in compared for line in one.lines),
+        results / "statements.csv": comparison.statements_csv(compared),
+    }
+    texts[results / "badges" / "claims.svg"] = claims(facts)
+    texts |= {page: readme.filled(page.read_text(encoding="utf-8"), facts) for page in readme.pages(repository)}
+    texts[results / overview.FILE] = overview.picture(overview.shown(facts.compared))
+    texts |= cards.cards(facts)
+    texts[repository / "ro-crate-metadata.json"] = crate.crate(facts)
+    return texts
+
+
+def write(repository: Path) -> list[Path]:
+    """Write those that are not as they should be, delete cards of models that left, and say which."""
+    wanted = files(repository)
+    changed = [path for path, text in wanted.items() if update(path, text)]
+    left = [path for path in cards.written(repository / "results" / "reference") if path not in wanted]
+    for path in left:
+        path.unlink()
+    return [*changed, *left]
+
+
+def main() -> int:
+    """Write the files that are not as they should be, and print them."""
+    repository = checkout()
+    if repository is None:
+        print("python -m reproduce.publication needs a checkout of the repository: run it in a clone", file=sys.stderr)
+        return 2
+    for path in write(repository):
+        print(readable(path))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
