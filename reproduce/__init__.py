@@ -1,6 +1,6 @@
 """The conductor: lists, plans, runs, stores, draws and compares experiments; no model in it.
 
-The way of a run: `cli` -> `runs.catalogue` (which experiments) -> `runs.plan` (which jobs) -> `runs.worker` (makes
+The way of a run: `cli` -> `catalogue` (which experiments) -> `runs.plan` (which jobs) -> `runs.worker` (makes
 them) -> `lengen.training` -> `store` (what they leave) -> `output.figures`, `comparison` (what is read from it).
 """
 
