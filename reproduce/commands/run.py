@@ -198,7 +198,7 @@ def _tell_left_out(plan: Plan, chosen: Sequence[Experiment], left_out: Sequence[
 
 def _on_gpu(made: Mapping[Job, float | None], options: argparse.Namespace) -> bool:
     """Return True if the jobs take the time of a GPU; raises `PlanError` where they need one and there is none."""
-    gpu, on_ray = options.profile == "paper", options.executor == "ray"
+    gpu, on_ray = bool(options.profile == "paper"), options.executor == "ray"
     if not (made and gpu and (options.without_gpu if on_ray else not _has_gpu())):
         return gpu
     if not options.without_gpu:
