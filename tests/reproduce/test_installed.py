@@ -27,7 +27,7 @@ def installed(monkeypatch, folder):
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
     monkeypatch.chdir(folder)
     checkout._say.cache_clear()
-    monkeypatch.setattr(checkout, "__file__", str(folder / "site-packages" / "reproduce" / "store" / "provenance.py"))
+    monkeypatch.setattr(checkout, "__file__", str(folder / "site-packages" / "reproduce" / "store" / "checkout.py"))
 
 
 def test_without_a_repository_results_go_to_the_current_folder_and_no_commit_is_claimed(monkeypatch, tmp_path):
@@ -100,7 +100,7 @@ def git(folder: Path, *arguments: str) -> str:
 def vendored(monkeypatch, tmp_path):
     """The program unzipped below a repository of somebody else."""
     suite = tmp_path / "thesis" / "vendored" / "suite"
-    file = suite / "reproduce" / "store" / "provenance.py"
+    file = suite / "reproduce" / "store" / "checkout.py"
     file.parent.mkdir(parents=True)
     shutil.copy(checkout.__file__, file)
     shutil.copy(checkout.checkout() / "pyproject.toml", suite)
@@ -127,7 +127,7 @@ def test_a_repository_that_does_not_track_the_program_is_not_its_commit(vendored
     (vendored / "papers" / "mine.py").write_text("new")
     assert checkout.commit()[1] is not ignored
     (vendored / "papers" / "mine.py").unlink()
-    (vendored / "reproduce" / "store" / "provenance.py").write_text("changed")
+    (vendored / "reproduce" / "store" / "checkout.py").write_text("changed")
     assert checkout.commit()[1] is True
 
 
