@@ -1,7 +1,7 @@
 """The conductor: lists, plans, runs, stores, draws and compares experiments; no model in it.
 
 The way of a run: `cli` -> `catalogue` (which experiments) -> `runs.plan` (which jobs) -> `runs.worker` (makes
-them) -> `lengen.training` -> `store` (what they leave) -> `output.figures`, `comparison` (what is read from it).
+them) -> `lengen.training` -> `store` (what they leave) -> `figures`, `comparison` (what is read from it).
 """
 
 from lengen.machine import sleep_while_waiting

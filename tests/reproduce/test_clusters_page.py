@@ -38,7 +38,7 @@ def test_costs_are_what_the_estimator_says() -> None:
     everything: list[float] = []
     for paper in CATALOGUE.papers():
         try:
-            jobs = plan(CATALOGUE.experiments(paper), "paper").jobs
+            jobs = plan([item for item in CATALOGUE.experiments(paper) if "paper" not in item.extra], "paper").jobs
         except PlanError:
             continue
         seconds = [cost(job.spec, "paper").total for job in jobs]

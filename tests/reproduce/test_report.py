@@ -269,8 +269,14 @@ def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatc
         def of(self, experiment, profile):
             return [mine_alone] if (experiment, profile) == (one.experiment, one.profile) else []
 
+        def made(self, experiment, profile):
+            return iter(self.of(experiment, profile))
+
         def load(self, header):
             return header
+
+        def folder(self, run):
+            return self.path
 
     local = Mine(tmp_path, "local")
     index = pages.write(["coupling"], lambda paper: [reference, local], tmp_path, quiet)
