@@ -189,7 +189,8 @@ class SequenceModule(LightningModule):
             names = loss_names(hint.name for hint in self.spec.data.hints)
             logger = not any(isinstance(callback, TrainingLoss) for callback in self.trainer.callbacks)  # type: ignore[attr-defined]
             self.log(names[batch.output], outputs["loss"], prog_bar=True, logger=logger, batch_size=1)
-            rate = self.spec.train.lr * learning_rate_factor(self.global_step - 1, self.spec.train)
+            step = max(0, self.global_step - 1)  # 0 while gradients are accumulated for the first one
+            rate = self.spec.train.lr * learning_rate_factor(step, self.spec.train)
             self.log(LEARNING_RATE, rate, logger=logger, batch_size=1)
 
     def validation_step(self, batch: Batch, index: int) -> None:

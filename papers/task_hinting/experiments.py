@@ -175,7 +175,7 @@ READINGS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 COPIES = row(
     "copies", "Section 3.1, on shorter problems, with both readings of the successor", layers=REPEATED,
-    axes=(axis("hints", READINGS),), night=4, skip=OURS,
+    axes=(axis("hints", READINGS),), night=HEADLINE, skip=OURS,
     says=lambda kind: "without hints accuracy falls sharply with length" if kind.startswith("none")
     else "successor hints keep accuracy high far beyond the trained lengths",
 )  # fmt: skip

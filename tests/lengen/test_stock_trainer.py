@@ -19,7 +19,7 @@ from lengen import (
     execute,
     generate,
 )
-from lengen.callbacks import METRICS, MetricsLogger, TrainingLoss, loggers, read_metrics
+from lengen.callbacks import METRICS, MetricsLogger, TrainingLoss, extra_loggers, read_metrics
 from lengen.settings.spec import replace
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
@@ -215,7 +215,7 @@ def test_a_logger_without_a_trainer_counts_from_zero(tmp_path):
 def test_a_logger_whose_package_is_missing_says_which_extra_installs_it(name, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ValueError, match=rf"logger {name}: the package is not installed; pip install '\.\[{name}\]'"):
-        loggers([name], tmp_path)
+        extra_loggers([name], tmp_path)
 
 
 def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
@@ -228,10 +228,10 @@ def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "tensorboard", sys)
     monkeypatch.setattr("lightning.pytorch.loggers.TensorBoardLogger", Board)
-    (logger,) = loggers(["tensorboard"], tmp_path)
+    (logger,) = extra_loggers(["tensorboard"], tmp_path)
     assert isinstance(logger, Board) and made == [{"save_dir": str(tmp_path), "name": "tensorboard"}]
     with pytest.raises(ValueError, match="logger carrier-pigeon: expected one of tensorboard, wandb"):
-        loggers(["carrier-pigeon"], tmp_path)
+        extra_loggers(["carrier-pigeon"], tmp_path)
 
 
 def test_hints_log_a_loss_each(tmp_path):
