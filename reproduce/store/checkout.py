@@ -13,7 +13,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 
 from lengen import __version__
@@ -110,6 +109,8 @@ def versions(lock: str) -> dict[str, str]:
 
 def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield (package, version in the lock file, version here or "") of those that differ."""
+    from importlib import metadata
+
     for name, wanted in locked.items():
         try:
             here = metadata.version(name)
