@@ -380,7 +380,7 @@ FIGURES: tuple[Figure, ...] = (
         "fig3.9", "Edit distance on repeated numbers", CURVES, FIG38, panels="count", measures=("edits",), across=4,
         caption="r: every number appears r times.",
     ),
-    figure_of("copies", "Two readings of the successor hint, on shorter problems", CURVES, COPIES, ordered=True),
+    figure_of("copies", "Two readings of the successor hint", CURVES, COPIES, ordered=True),
     figure_of("fig3.11", "Exact match by kind of hint", CURVES, FIG311),
     *(
         figure_of(name, title, f"{OWN}:{function}", found, probes=True, caption=FRAME, seeds="one")

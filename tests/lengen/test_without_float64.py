@@ -99,9 +99,9 @@ def test_attention_is_shown_of_a_model_there(monkeypatch):
 ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
 """Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
 CHECKED = {
-    "attention_lines.py", "mean_attention.py", "across_tasks.py", "library.py", "chance.py", "sections.py",
+    "bias.py", "inside.py", "across_tasks.py", "loading.py", "chance.py", "sections.py",
 }  # fmt: skip
-"""Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding.decoding` brought there."""
+"""Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""
 
 
 def test_no_other_file_uses_float64():
