@@ -397,7 +397,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig4.16", "Output tokens show identity and successor", CURVES, FIG416, measures=("hits.identity_successor",)
     ),
-    figure_of("table1-128", "Tempered softmax without hints, in the model of Table 2", CURVES, TABLE1_128),
+    figure_of("table1-128", "Tempered softmax without hints, wider model", CURVES, TABLE1_128),
     figure_of("table1", "Tempered softmax without hints", CURVES, TABLE1, csv=f"{OWN}:table_csv"),
     figure_of("table2", "Tempered softmax with successor hints", CURVES, TABLE2, csv=f"{OWN}:table_csv"),
     figure_of("appendix-b", "Position embeddings", CURVES, APPENDIX_B),
