@@ -29,7 +29,7 @@ from lengen.formats.steps import DigitSteps
 from lengen.formats.subtasks import SUBTASKS, Subtasks
 from lengen.position_ids.digit_places import Abacus
 from lengen.position_ids.places import NoPositionIds, Randomised
-from lengen.settings.changes import Changes
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import EncoderDecoder, Learned, NoEncoding, Rotary
 from lengen.settings.sections import RandomSpaces
 from papers.random_spaces.profiles import (
@@ -192,6 +192,25 @@ FIG45 = row(
 )  # fmt: skip
 
 
+AS_PUBLISHED: Changes = {
+    "model": {"norm_place": "post", "final_norm": "none", "tied": True, "dropout": 0.1}, "train.final_lr": 0.1,
+}  # fmt: skip
+"""Published, and not of size."""
+OURS = {"cpu": {"hours": "*"}, "night": {"hours": "*"}, "paper": {"ours": "*"}}
+
+
+def _published(kind: str) -> dict[str, MeasuredSpec]:
+    specs = written(kind)
+    return {**specs, "night": overlay(specs["night"], AS_PUBLISHED)}
+
+
+PUBLISHED = row(
+    "published", "Figure 4.5", says=lambda kind: KINDS[kind][1], make=_published, night=HEADLINE, skip=OURS,
+    axes=(_kinds({kind: KINDS[kind] for kind in ("ape", "spaces", "abacus")}),),
+)  # fmt: skip
+"""What everything that is not of size does, put back at the learning rate of the night."""
+
+
 def _asserted(place: str, *kinds: str) -> tuple[Experiment, ...]:
     return row(
         "asserted", place, says=lambda kind: ASSERTED[kind][1], base=BASE, layers=(MINI, ATTENTION), derived=(DEEPER,),
@@ -311,7 +330,7 @@ LOOPED = row(
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *FIG45, *SECTION34, *FIG41, *FIG42, *FIG43, *FIG44, *FIG46, *TABLE43, *FIG49, *FIGB1, *LOOPED,
+    *FIG45, *PUBLISHED, *SECTION34, *FIG41, *FIG42, *FIG43, *FIG44, *FIG46, *TABLE43, *FIG49, *FIGB1, *LOOPED,
 )  # fmt: skip
 MIXES = tuple(item for item in TABLE43 if "-mix-" in item.name)
 
@@ -345,6 +364,7 @@ FIGURES: tuple[Figure, ...] = (
         seeds="one",
     ),
     figure_of("fig4.5", "Positions and formats by length", TABLE, FIG45, alone="final"),
+    figure_of("published", "Positions with the published norm, tying and dropout", TABLE, PUBLISHED, alone="final"),
     figure_of("asserted", "Positions and formats without a published figure", TABLE, SECTION34, alone="final"),
     figure_of(
         "fig4.6", "Mistakes by part of the scratchpad", f"{OWN}:parts", FIG46,

@@ -18,9 +18,10 @@ from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, has_learned, short
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
+from reproduce.comparison.distance import NEAR, ORDER, PROOF, SHORTER, differing, distance, farthest, in_words
 from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, paper_measures, pooled, tested
-from reproduce.comparison.published import NEAR, ORDER, PROFILES, PROOF, SHORTER, distance, farthest
-from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
+from reproduce.comparison.published import PROFILES
+from reproduce.comparison.recorded import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED
 from reproduce.comparison.statements import Part, Statement, knew, statements
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ def _sums(values: Sequence[float]) -> "list[np.ndarray]":
 def equal(left: Sequence[float], right: Sequence[float]) -> float:
     """Return the larger probability of two tests: that the sides lie at least `BAND` points apart, either way."""
     return max(above([value + BAND for value in left], right), above([value + BAND for value in right], left))
+
+
+def apart(left: Sequence[float], right: Sequence[float]) -> float:
+    """Return the smaller probability of two tests: that the sides do not lie `BAND` points apart, either way."""
+    return min(above(left, [value + BAND for value in right]), above(right, [value + BAND for value in left]))
 
 
 def trend(groups: Sequence[Sequence[float]]) -> float:
@@ -126,9 +132,20 @@ class Side:
 
 
 Kind = Literal[
-    "not run", "not measured", "few trainings", "few learned", "seeds disagree", "level", "size", "both low",
-    "both high", "reverse", "not significant",
+    "not run", "not measured", "few trainings", "few learned", "seeds disagree", "level", "missed", "both low",
+    "both high", "reverse", "apart", "not significant", "refuted",
 ]  # fmt: skip
+OPENING: frozenset[Kind] = frozenset({"not run", "not measured", "few trainings", "few learned", "seeds disagree"})
+AGAINST: frozenset[Kind] = frozenset({"level", "reverse", "apart", "refuted"})
+WORST = (CONTRADICTED, NOT_SEEN, OPEN)
+"""Of several parts the first of these is the answer."""
+
+
+def word_of(reason: "Reason | None") -> str:
+    """Return the answer that a reason gives: against the statement, open, or no effect seen."""
+    if reason is None:
+        return HOLDS
+    return CONTRADICTED if reason.kind in AGAINST else OPEN if reason.kind in OPENING else NOT_SEEN
 
 
 @dataclass(frozen=True)
@@ -152,8 +169,8 @@ class Finding:
     """Outcome of one comparison of trainings."""
 
     part: Part
-    word: str
     reason: Reason | None = None
+    """None if it holds, or if it is a number that has no answer."""
     left: tuple[Side, ...] = ()
     right: tuple[Side, ...] = ()
     p: float | None = None
@@ -163,6 +180,13 @@ class Finding:
     problems: int = 0
     """Distinct test problems of one seed."""
     unit: str = "%"
+    differs: str = ""
+    """Hyper-parameters other than published, with ours and the published value."""
+
+    @property
+    def word(self) -> str:
+        """The answer; none for a number."""
+        return "" if self.part.check == "number" else word_of(self.reason)
 
 
 @dataclass(frozen=True)
@@ -179,13 +203,13 @@ class Answer:
 
     @property
     def obstacle(self) -> Finding | None:
-        """The first part that does not hold, or that cannot be told if none fails; None if all hold."""
+        """The first part that has the answer; None if all hold."""
         return next((finding for finding in self.findings if finding.word == self.word != HOLDS), None)
 
     @property
     def distance(self) -> str:
         """Distance of the farthest part from the paper, or of the part that does not hold; empty if one was not run."""
-        return farthest(finding.distance for finding in (self.deciding if self.word == FAILS else self.findings))
+        return farthest(finding.distance for finding in (self.deciding if self.word == CONTRADICTED else self.findings))
 
     @property
     def deciding(self) -> tuple[Finding, ...]:
@@ -212,7 +236,7 @@ def _answer(paper: str, statement: Statement, known: Mapping[str, Experiment], s
     runs = tuple(run for one in findings if one.profile for name in one.part.names for run in stored(name, one.profile))
     younger = any(not knew(run.info, statement) for run in runs)
     words = {finding.word for finding in findings}
-    word = next((word for word in (FAILS, UNSURE) if word in words), REPAIRED if statement.repaired else HOLDS)
+    word = next((word for word in WORST if word in words), REPAIRED if statement.repaired else HOLDS)
     return Answer(statement, word, findings, below, younger, runs)
 
 
@@ -221,7 +245,7 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
     there = [profile for profile in PROFILES if all(stored(name, profile) for name in part.names)]
     if not there:
         missing = [name for name in part.names if not any(stored(name, profile) for profile in PROFILES)]
-        return Finding(part, UNSURE, Reason("not run", tuple(missing) or part.names))
+        return Finding(part, Reason("not run", tuple(missing) or part.names))
     far = {profile: farthest(_distance(known[name], stored(name, profile)) for name in part.names) for profile in there}
     profile = min(there, key=lambda name: ORDER.index(far[name]))
     share = paper_measures(paper).measure(part.measure).proportion
@@ -229,9 +253,12 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
         left, right, problems = _sides(paper, part, lambda name: stored(name, profile), 100 if share else 1)
     except Missing as missing:
         lacking = Reason("not measured", record=str(missing))
-        return Finding(part, UNSURE, lacking, distance=far[profile], profile=profile)
-    word, reason, p = _judged(part, left, right, far[profile] == PROOF, share)
-    return Finding(part, word, reason, left, right, p, far[profile], profile, problems, "%" if share else "")
+        return Finding(part, lacking, distance=far[profile], profile=profile)
+    reason, p = _judged(part, left, right, far[profile] == PROOF, share)
+    if part.refuted and word_of(reason) == NOT_SEEN:
+        reason = Reason("refuted")
+    others = in_words(differing(known[name].specs.get("paper"), stored(name, profile)) for name in part.names)
+    return Finding(part, reason, left, right, p, far[profile], profile, problems, "%" if share else "", others)
 
 
 def _distance(experiment: Experiment, runs: Sequence[Run]) -> str:
@@ -272,29 +299,26 @@ def _cells(part: Part, runs: Sequence[Run]) -> Cells:
     return inside(sorted(tested(runs)), runs[0].trained, REGIONS[part.region], part.lengths, part.counts)
 
 
-Verdict = tuple[str, Reason | None, float | None]
-"""Answer of one comparison, the reason, the probability that decided."""
+Verdict = tuple[Reason | None, float | None]
+"""The reason why a comparison does not hold, and the probability that decided."""
 
 
 def _judged(part: Part, left: Sequence[Side], right: Sequence[Side], by_hand: bool, share: bool) -> Verdict:
-    """Return the answer of one comparison, the reason and the probability that decided."""
     if part.check == "number":
-        return "", None, None
+        return None, None
     level = part.check == "level"
     fewest = 1 if by_hand else FEWEST_OF_A_LEVEL if level else FEWEST
     lacking = [side for side in (*left, *right) if len(side.seeds) < fewest]
     if level:
-        verdict = _level(part, [side for side in left if side not in lacking])
-        if verdict[0] != HOLDS or not lacking:  # a missed level waits for no further trainings of the others
-            return verdict
+        missed = _level(part, [side for side in left if side not in lacking])
+        if missed or not lacking:  # a missed level waits for no further trainings of the others
+            return missed, None
     if lacking:
-        return UNSURE, _too_few(lacking[0], fewest), None
+        return _too_few(lacking[0], fewest), None
     if part.check == "trend":
-        p = trend([side.seeds for side in left])
-        falls = trend([side.seeds for side in reversed(left)])
-        return _by(part, p, falls)
+        return _by(trend([side.seeds for side in left]), trend([side.seeds for side in reversed(left)]))
     verdicts = [_pair(part, one, other, share) for one in left for other in right]
-    return min(verdicts, key=lambda verdict: ((FAILS, UNSURE, HOLDS).index(verdict[0]), -(verdict[2] or 0)))
+    return min(verdicts, key=lambda verdict: ((*WORST, HOLDS).index(word_of(verdict[0])), -(verdict[1] or 0)))
 
 
 def _too_few(side: Side, fewest: int) -> Reason:
@@ -303,10 +327,10 @@ def _too_few(side: Side, fewest: int) -> Reason:
     return Reason(kind, (side.experiment,), learned, every, fewest - learned)
 
 
-def _level(part: Part, sides: Sequence[Side]) -> Verdict:
+def _level(part: Part, sides: Sequence[Side]) -> Reason | None:
     low = -math.inf if part.least is None else part.least
     high = math.inf if part.most is None else part.most
-    missed: list[tuple[float, str, Reason]] = []
+    missed: list[tuple[float, Reason]] = []
     for side in sides:
         inner, miss = of_median(side.seeds), max(low - side.median, side.median - high)
         if low <= inner[0] and inner[-1] <= high:
@@ -314,15 +338,10 @@ def _level(part: Part, sides: Sequence[Side]) -> Verdict:
         where = (side.experiment,) if len(part.left) > 1 else ()
         if inner[-1] >= low and inner[0] <= high:
             right = sum(low <= value <= high for value in side.seeds)
-            missed.append((miss, UNSURE, Reason("seeds disagree", where, right, len(side.seeds))))
-        elif part.any_size:
-            missed.append((miss, FAILS, Reason("level", where)))
+            missed.append((miss, Reason("seeds disagree", where, right, len(side.seeds))))
         else:
-            missed.append((miss, UNSURE, Reason("size", where)))
-    if not missed:
-        return HOLDS, None, None
-    _, word, reason = max(missed, key=lambda verdict: (verdict[1] == FAILS, verdict[0]))
-    return word, reason, None
+            missed.append((miss, Reason("level" if part.any_size else "missed", where)))
+    return max(missed, key=lambda one: (one[1].kind == "level", one[0]), default=(0, None))[1]
 
 
 def of_median(seeds: Sequence[float]) -> Sequence[float]:
@@ -344,19 +363,19 @@ def of_median(seeds: Sequence[float]) -> Sequence[float]:
 def _pair(part: Part, left: Side, right: Side, share: bool) -> Verdict:
     medians = left.median, right.median
     if part.check == "equal":
-        p = equal(left.seeds, right.seeds)
-        return (HOLDS, None, p) if p <= SIGNIFICANT else (UNSURE, Reason("not significant"), p)
+        p, farther = equal(left.seeds, right.seeds), apart(left.seeds, right.seeds)
+        if farther <= SIGNIFICANT:
+            return Reason("apart"), farther
+        return (None if p <= SIGNIFICANT else Reason("not significant")), p
     if share and max(medians) < FLOOR:
-        return UNSURE, Reason("both low"), None
+        return Reason("both low"), None
     if share and min(medians) > CEILING:
-        return UNSURE, Reason("both high"), None
-    return _by(part, above(left.seeds, right.seeds), above(right.seeds, left.seeds))
+        return Reason("both high"), None
+    return _by(above(left.seeds, right.seeds), above(right.seeds, left.seeds))
 
 
-def _by(part: Part, p: float, other: float) -> Verdict:
-    """Return the answer of a test in either direction."""
+def _by(p: float, other: float) -> Verdict:
+    """Return the reason and the probability of a test in either direction."""
     if p <= SIGNIFICANT:
-        return HOLDS, None, p
-    if other <= SIGNIFICANT:
-        return FAILS if part.any_size else UNSURE, Reason("reverse"), other
-    return UNSURE, Reason("not significant"), p
+        return None, p
+    return (Reason("reverse"), other) if other <= SIGNIFICANT else (Reason("not significant"), p)

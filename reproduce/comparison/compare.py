@@ -12,7 +12,7 @@ from reproduce.comparison.answers import Answer, Finding, answers
 from reproduce.comparison.measures import reader
 from reproduce.comparison.published import Setting, settings
 from reproduce.comparison.recorded import WORDS
-from reproduce.comparison.values import Line, Score, lines, score
+from reproduce.comparison.values import Line, Score, lines, printed, score
 from reproduce.store.store import Store
 
 
@@ -34,8 +34,13 @@ class Comparison:
 
     @property
     def score(self) -> Score:
-        """Number of published shares that are met."""
-        return score(self.lines)
+        """Number of printed published shares that are met."""
+        return score(printed(self.lines))
+
+    @property
+    def curves(self) -> Score:
+        """Number of shares read off published curves that are met."""
+        return score(line for line in self.lines if line.value.source == "figure")
 
     @property
     def counts(self) -> Counter[str]:

@@ -1,13 +1,13 @@
 """Reads ``papers/<paper>/published.toml``, and holds specifications against it.
 
 A table, or one sentence about what is wrong with it, leaves `load`; published hyper-parameters beside those of the
-paper profile leave `settings`, for which no run is needed; `distance` says how far a run is from the paper.
+paper profile leave `settings`, for which no run is needed.
 """
 
 import fnmatch
 import operator
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,14 +16,16 @@ from typing import Any
 import msgspec
 
 from lengen.experiment import Experiment
-from lengen.part import SettingError, build
-from lengen.results.records import Run
+from lengen.part import SettingError
 from lengen.settings.changes import read
-from lengen.settings.sections import DataSpec
-from lengen.settings.spec import Spec
-from reproduce.catalogue import CATALOGUE, hash_of
+from reproduce.catalogue import CATALOGUE
 
-LISTS = ("statement", "table", "settings", "headline")
+PROFILES = ("paper", "night", "cpu")
+"""Profiles in the order in which their runs are preferred at equal distance."""
+CHECKED = PROFILES[::-1]
+"""Profiles whose runs are compared, the smallest first."""
+
+LISTS = ("statement", "table", "settings", "headline", "exception")
 
 
 class PublishedError(ValueError):
@@ -54,6 +56,26 @@ RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
 """Beside "=", which a tolerance may widen."""
+
+
+class Exemption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Hyper-parameters that are not of size and yet not as published, at the profiles for two cores."""
+
+    fields: tuple[str, ...]
+    experiments: tuple[str, ...]
+    """Patterns of names."""
+    reason: str
+    ablation: tuple[str, ...] = ()
+    """Experiments that show what they do to the trained range and beyond; none if they are still to be run."""
+
+
+def exceptions(paper: str) -> list[Exemption]:
+    """Return the named exceptions of a paper; raises `PublishedError` with one sentence."""
+    path = CATALOGUE.paper(paper).published
+    try:
+        return msgspec.convert(load(path).get("exception", []), list[Exemption])
+    except msgspec.ValidationError as error:
+        raise PublishedError(f"{path}: exception: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -126,75 +148,3 @@ def _holds(ours: object, relation: str, published: Any, tolerance: float) -> boo
     if relation != "=":
         return RELATIONS[relation](ours, published)
     return bool(abs(ours - published) <= tolerance + 1e-9 * abs(published))
-
-
-SETTING = "published setting"
-"""Every hyper-parameter is the published one."""
-LENGTHS = "published lengths"
-"""The same text of the problem and the same trained range; another model, amount of training or hyper-parameter."""
-SHORTER = "shorter problems"
-"""Another trained range, or another text of the problem."""
-PROOF = "no training"
-"""Weights set by hand."""
-OWN = "problems of this suite"
-"""No paper has them."""
-NEAR = (SETTING, LENGTHS)
-"""Distances at which a published number stands beside ours."""
-
-ORDER = (SETTING, LENGTHS, PROOF, OWN, SHORTER, "")
-"""From near to far; nothing was run at the last."""
-PROFILES = ("paper", "night", "cpu")
-"""Profiles in the order in which their runs are preferred at equal distance."""
-CHECKED = PROFILES[::-1]
-"""Profiles whose runs are compared, the smallest first."""
-
-DRAWN = frozenset({"limit", "short", "skew"})
-"""Fields of a task that decide how often each problem is drawn."""
-PLACES = frozenset({"width"})
-"""Fields of a format that decide to how many places all operands are padded."""
-
-
-def distance(run: Run, paper: Spec | None) -> str:
-    """Return the distance of a run from the published specification of its experiment."""
-    if run.constructed:
-        return PROOF
-    if paper is None:
-        return OWN
-    if run.info["spec_hash"] == hash_of(paper):
-        return SETTING
-    return LENGTHS if _stored(msgspec.json.encode(run.info["spec"]["data"])) == _declared(paper.data) else SHORTER
-
-
-@cache  # runs share few data sections
-def _stored(data: bytes) -> dict[str, Any]:
-    """Return `problem` of a stored data section, with fields that are younger than the run."""
-    return _declared(build(msgspec.json.decode(data), DataSpec, "data"))
-
-
-@cache
-def _declared(data: DataSpec) -> dict[str, Any]:
-    return problem(msgspec.to_builtins(data))
-
-
-def farthest(distances: Iterable[str]) -> str:
-    """Return the farthest of several distances."""
-    return max(distances, key=ORDER.index, default="")
-
-
-def problem(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a data section without all that leaves trained range and text of the problems as they are.
-
-    >>> task = {"kind": "addition", "digits": 6, "limit": 0}
-    >>> problem({"task": task, "format": {"kind": "sum", "width": 61}, "examples": 0})
-    {'task': {'kind': 'addition', 'digits': 6}, 'format': {'kind': 'sum'}, 'spaces': None, 'hints': []}
-    """
-
-    def without(part: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
-        return {name: value for name, value in part.items() if name not in names}
-
-    return {
-        "task": without(data["task"], DRAWN),
-        "format": without(data["format"], PLACES),
-        "spaces": data.get("spaces"),
-        "hints": [without(hint, DRAWN) for hint in data.get("hints") or ()],
-    }

@@ -5,9 +5,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HOLDS, FAILS, UNSURE, REPAIRED = "holds", "does not hold", "cannot tell", "holds once repaired"
-WORDS = (HOLDS, REPAIRED, FAILS, UNSURE)
-"""The four answers."""
+HOLDS, REPAIRED, CONTRADICTED = "holds", "holds once repaired", "contradicted"
+NOT_SEEN, OPEN = "not seen here", "open"
+WORDS = (HOLDS, REPAIRED, CONTRADICTED, NOT_SEEN, OPEN)
+"""The five answers."""
+UNDECIDED = (NOT_SEEN, OPEN)
+"""Those that a further run may change."""
 MET = 5
 """Points apart up to which a published value is met."""
 
@@ -19,7 +22,7 @@ class Recorded:
     answers: dict[str, str] = field(default_factory=dict)
     """Statement -> answer."""
     compared: int = 0
-    """Published shares that stand beside one of ours."""
+    """Printed shares that stand beside one of ours."""
     met: int = 0
     """Those that are met."""
     beside: dict[str, str] = field(default_factory=dict)
@@ -49,7 +52,8 @@ def recorded(paper: str, results: Path) -> Recorded:
         if row["paper"] == paper
     }
     rows = [row for row in _rows(results / "published.csv") if row["paper"] == paper and row["points"]]
-    points = [apart(float(row["points"]), row.get("relation", "=")) for row in rows if row["unit"] == "%"]
+    shares = [row for row in rows if row["unit"] == "%" and row.get("source") != "figure"]
+    points = [apart(float(row["points"]), row.get("relation", "=")) for row in shares]
     beside = {row["id"]: f"ours {row['ours']} ({float(row['points']):+.3g})" for row in rows if "id" in row}
     return Recorded(answers, len(points), sum(gap <= MET for gap in points), beside)
 

@@ -26,7 +26,6 @@ from reproduce.comparison.published import PublishedError, load
 from reproduce.store.files import StoreError
 
 Check = Literal["level", "above", "trend", "equal", "number"]
-NOT_SEEN = "not seen at this size"
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,8 +52,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """True whatever the size of the model, so that a small one can refute it."""
     learned: bool = True
     """Only seeds that have learned their trained range count."""
-    unseen: str = NOT_SEEN
-    """The reason why a level or a difference is missed; another one if something else than size decides."""
+    next: str = ""
+    """What would settle a part that is not seen here or open, and its cost."""
+    refuted: str = ""
+    """Data of the authors that contradict an effect that is not seen here either, and where they are published."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -175,7 +176,7 @@ def naming(some: Iterable[Statement], experiments: Iterable[Experiment]) -> list
 AS_NOW, OTHERWISE, UNKNOWN = "as recorded", "otherwise", "could not be looked up"
 CODES = {AS_NOW: 0, OTHERWISE: 1, UNKNOWN: 3}
 """Exit codes of ``compare --check-history``; 2 is a mistake of the user."""
-ASIDE = {"id", "place", "words", "short", "quote", "remark", "details", "repaired", "unseen"}
+ASIDE = {"id", "place", "words", "short", "quote", "remark", "details", "repaired", "next", "refuted"}
 """Fields of a statement and of its parts that decide no answer."""
 EARLIER = {"threshold": 0.0, "measure": "exact", "mode": "teacher_forced", "region": "outside"}
 """Fields that a ``claim`` of earlier versions had without writing them."""
@@ -262,5 +263,7 @@ def _at(repository: Path, commit: str, path: str) -> Mapping[str, str] | None:
     table = tomllib.loads(done.stdout.decode("utf-8"))
     found = {row["id"]: digest_of_claim(row) for row in table.get("claim", []) if "check" in row}
     for row in table.get("statement", []):
+        for part in (*row["parts"], *row.get("details", ())):
+            part.pop("unseen", None)  # earlier versions had it, and it decided no answer
         found[row["id"]] = digest(msgspec.convert(row, Statement))
     return found

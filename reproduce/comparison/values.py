@@ -8,21 +8,23 @@ is printed ``again`` gives none. With stored runs a value becomes a `Line`, a ro
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median, stdev
-from typing import Any
+from typing import Any, Literal
 
 from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, short
 from lengen.results.records import Run, to_table
 from reproduce.catalogue import CATALOGUE
+from reproduce.comparison.distance import NEAR, Differences, differing, distance, farthest
 from reproduce.comparison.measures import REGIONS, Stored, inside, paper_measures, ratios, tested
-from reproduce.comparison.published import NEAR, PROFILES, PublishedError, distance, farthest, load
+from reproduce.comparison.published import PROFILES, PublishedError, load
 from reproduce.comparison.recorded import MET, apart
 
 COLUMNS = (
     "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",
-    "relation", "unit", "profile", "compared", "each_seed", "id",
+    "relation", "unit", "profile", "compared", "each_seed", "id", "beyond", "source", "within_seeds", "differs",
+    "measure", "mode",
 )  # fmt: skip
 """Columns of published.csv."""
 STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {"minimum": min, "maximum": max, "mean": fmean}
@@ -71,6 +73,10 @@ def probability(p: float | None) -> str:
     return "" if p is None else f"{p:.2g}"
 
 
+Source = Literal["text", "table", "figure", "data"]
+"""Where a published number was had from: printed in a text or a table, read off a curve, data of the authors."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Value:
     """One published measurement."""
@@ -96,6 +102,7 @@ class Value:
     """Taken over the cells of each seed's model: minimum, mean or maximum."""
     across: str = ""
     """Taken over the seeds of all experiments: mean or deviation; else the median over seeds."""
+    source: Source = "text"
 
     @property
     def printed(self) -> str:
@@ -115,7 +122,7 @@ class Value:
         return lengths if len(self.counts) < 2 else f"{lengths} x {span(self.counts)}"
 
 
-OPTIONAL = ("unit", "region", "measure", "mode", "statistic", "across")
+OPTIONAL = ("unit", "region", "measure", "mode", "statistic", "across", "source")
 """Fields of a value that a table may leave out."""
 
 
@@ -146,6 +153,7 @@ def group_values(group: Mapping[str, Any], paper: str, known: Mapping[str, Exper
     Columns are ``lengths`` or ``regions``; a table of one column may name its problems as ``over`` instead.
     """
     columns: Sequence[Any] = group.get("lengths") or group.get("regions") or [group["over"]]
+    group = {"source": "table" if group["place"].startswith("Table") else "text", **group}
     for name, words, experiments, numbers in group["rows"]:
         patterns = [experiments] if isinstance(experiments, str) else experiments
         names = tuple(item for pattern in patterns for item in fnmatch.filter(known, pattern))
@@ -206,6 +214,8 @@ class Line:
     """The experiment that has these values, of several the least favourable; empty if their seeds are pooled."""
     trained: int = 0
     """Seeds that were trained, whether or not they are compared."""
+    differs: Differences = field(default_factory=dict)
+    """Hyper-parameters other than published, of all its experiments."""
 
     @property
     def points(self) -> float | None:
@@ -227,6 +237,14 @@ class Line:
         """The experiment that has these values, and of how many it is the least favourable."""
         more = len(self.value.experiments) - 1
         return f"{short(self.of)} (furthest of {more + 1})" if self.of and more else self.value.name
+
+    @property
+    def within_seeds(self) -> bool:
+        """True if the published value lies between our smallest and largest seed, or a seed meets its bound."""
+        return bool(self.seeds) and (
+            min(self.seeds) <= self.value.published <= max(self.seeds)
+            or any(not apart(seed - self.value.published, self.value.relation) for seed in self.seeds)
+        )
 
     @property
     def compared(self) -> bool:
@@ -261,9 +279,25 @@ def score(lines: Iterable[Line]) -> Score:
     return Score(len(shares), len(gaps), *(sum(round(gap, 9) <= most for gap in gaps) for most in (MET, 2)))
 
 
-def hard(lines: Iterable[Line]) -> Score:
-    """Count the lines beyond the trained range whose published value is more than next to nothing."""
-    return score(line for line in lines if line.compared and line.beyond and line.value.published > MET)
+def printed(lines: Iterable[Line]) -> list[Line]:
+    """Return the lines of printed values, without those read off a curve."""
+    return [line for line in lines if line.value.source != "figure"]
+
+
+def hard(lines: Iterable[Line], most: float = 100) -> Score:
+    """Count the printed values beyond the trained range, more than next to nothing and at most so many percent."""
+    return score(line for line in printed(lines)
+                 if line.compared and line.beyond and MET < line.value.published <= most)  # fmt: skip
+
+
+MIDDLE = 94.99
+"""Most percent of a value that neither a perfect model nor one that knows nothing reaches."""
+
+
+def met_by_constant(lines: Iterable[Line]) -> int:
+    """Count the printed values that 100 % inside the trained range and 0 % beyond it would meet."""
+    constant = ((0.0 if line.beyond else 100.0, line.value) for line in printed(lines) if line.compared)
+    return sum(apart(ours - value.published, value.relation) <= MET for ours, value in constant)
 
 
 def lines(paper: str, stored: Stored) -> list[Line]:
@@ -283,7 +317,9 @@ def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Li
         trained = min(map(len, runs))
         if where in NEAR:
             try:
-                return _compared(value, where, profile, runs)
+                found = _compared(value, where, profile, runs)
+                every = (differing(item.specs.get("paper"), some) for item, some in zip(experiments, runs, strict=True))
+                return replace(found, differs={name: pair for some in every for name, pair in some.items()})
             except Missing:
                 pass  # trained as published, and not tested there
         if not lacking.trained:
@@ -340,6 +376,11 @@ def over_cells(value: Value, runs: Sequence[Run]) -> tuple[float, list[float]]:
     return median(each) if value.statistic == "mean" else statistic([median(rates) for rates in by_cell]), each
 
 
+def yes(true: bool) -> str:
+    """Return yes or no."""
+    return "yes" if true else "no"
+
+
 def to_csv(found: Iterable[Line]) -> str:
     """Return the lines as comma-separated values: shares in percent, points as ours less published."""
     return to_table(COLUMNS, map(_row, found))
@@ -352,4 +393,6 @@ def _row(line: Line) -> tuple[object, ...]:
         value.paper, value.place, " ".join(value.experiments), span(value.lengths), span(value.counts),
         f"{value.published:g}", number(line.ours), number(line.points), line.distance, seeds,
         value.relation, value.unit, line.profile, line.of, " ".join(map(number, line.seeds)), value.id,
+        yes(line.beyond), value.source, yes(line.within_seeds) if line.ours is not None else "",
+        " ".join(line.differs), value.measure, value.mode,
     )  # fmt: skip

@@ -35,37 +35,42 @@ COLUMNS = (
 DETAILS = ("comparison", "outcome", "measured", "p", "seeds left out")
 """Columns of the comparisons that statements rest on."""
 RULES = """\
-**Published beside ours.** A published value stands beside ours only if the specification of our runs has the
-published problems: the same trained range, the same text, tested at the same lengths and counts, or at some of them
-up to the same largest (81 of 870 cells of a grid). How often each training problem is drawn, and to how many places
-all operands are padded, may differ; the deviations tell. *Published setting*: every hyper-parameter is the
-published one. *Published lengths*: the model is smaller, and data, updates and other hyper-parameters may differ; the
-deviations tell. *Shorter problems*: no number of the paper is repeated, or, of a statement, the longest published
-length was not tested. *No training*: a proof. *Problems of this
-suite*: a study of our own. Ours is the median over all seeds, those that have not learned their trained range among
-them; of several experiments it is the least favourable. Where a value is about many lengths or counts, ours is the
-worst of their medians, and *every seed* has each seed's own worst; where it is a mean, that of each seed. One printed
-value has no interval; the points apart are shown instead, 0 on the right side of a printed bound.
+**Published beside ours.** A published value stands beside ours only if our runs have the published problems: the same
+trained range, the same text, tested at the same lengths and counts, or at some of them up to the same largest (81 of
+870 cells of a grid). How often each training problem is drawn, and to how many places operands are padded, may
+differ. *Published setting*: every hyper-parameter is the published one. *Published lengths*: the model is smaller, and
+other hyper-parameters may differ; `show` and the column `differs` of published.csv name them. *Shorter problems*: no
+number of the paper is repeated, or, of a statement, the longest published length was not tested. *No training*: a
+proof. *Problems of this suite*: a study of our own. Ours is the median over all seeds, those that have not learned
+their trained range among them; of several experiments it is the least favourable. Where a value is about many lengths
+or counts, ours is the worst of their medians, and *every seed* has each seed's own worst; where it is a mean, that of
+each seed. The points apart are 0 on the right side of a printed bound.
 
-**Statements.** Each is answered *holds*, *does not hold*, *cannot tell* with the reason, or, for a proof, *holds
-once repaired*. All its comparisons have to hold. Two trainings are compared by an exact permutation test over
-seeds, 2.5 % each way, with four seeds or more a side; an ordered statement by Jonckheere's trend test over all
-arrangements. Two are equal if one such test puts their difference above -5 points and another below 5. A level
-holds if all seeds meet it; with eight seeds or more the smallest and the largest may miss it (of eleven or more two
-each). Those seeds span an interval of the median of 90 % or more with five seeds, 87.5 % with four and 75 % with
-three. A share over several lengths or counts is of all their problems together, so that one of them may lie below the
-level. A length counts as solved from 90 % on; next to nothing is at most 5 %. A seed has learned its trained range
-if the 95 % interval (Wilson's) of its exact match at the longest trained length, or with the most trained operands,
-reaches 95 %, whatever it has at shorter ones; one that has not is left out of both sides, and said. Two sides whose
-medians are both below 1 %, or both above 99 %, cannot be told apart.
+**Statements.** There are five answers, for each part of a statement and for the whole:
 
-A small model that does not show an effect is no evidence against a paper: it reads *not seen at this size* (of the
-model, its data, its updates), or says what else decides. Where a paper says that a method fails, a small model that
-fails too reads *holds*. Only what is true whatever the size may read *does not hold*: a proof, an identity, a small
-model that does what the paper's models do not. Of a level the reason is then the one expected, such as *at most 5 %
-expected*. *Seeds disagree* if some of those that count meet a level and some do not; *the reverse was measured* if
-the test holds the other way round, and *not significant* if it holds neither way. † marks statements that were
-written or reworded after some of their runs. A detail without an answer is a number that the paper does not state.
+- *holds*: every comparison of runs says so.
+- *holds once repaired*: of a proof that fails as printed.
+- *contradicted*: the difference is significant in the other direction, or a model of ours does what the paper says
+  that no model does, whatever the size, or the authors' own data say otherwise. The hyper-parameters that differ stand
+  in the same line: a small model is no proof of what a large one does.
+- *not seen here*: the effect is missing. What comes next, and its cost, stands beside it. It is no evidence against
+  the paper.
+- *open*: not run, not learned, or the seeds disagree.
+
+The whole is contradicted if a part is, else not seen here, else open, else it holds.
+
+Two trainings are compared by an exact permutation test over seeds, 2.5 % each way, with four seeds or more a side; an
+ordered statement by Jonckheere's trend test over all arrangements. Two are equal if one such test puts their
+difference above -5 points and another below 5. A level holds if all seeds meet it; with eight seeds or more the
+smallest and the largest may miss it (of eleven or more two each). Those seeds span an interval of the median of 90 % or
+more with five seeds, 87.5 % with four and 75 % with three. A share over several lengths or counts pools all their
+problems: a length with more problems weighs more, and one may lie below the level. A length counts as solved from
+90 % on; next to nothing is at most 5 %. A seed has learned its trained range if the 95 % interval (Wilson's) of its
+exact match at the longest trained length, or with the most trained operands, reaches 95 %, whatever it has at shorter
+ones; one that has not is left out of both sides, and said. Two sides whose medians are both below 1 %, or both above
+99 %, show no difference. Where a paper says that a method fails, a small model that fails too reads *holds*. † marks
+statements that were written or reworded after some of their runs. A detail without an answer is a number that the
+paper does not state.
 """
 
 
@@ -348,8 +353,8 @@ def answers_in_words(counts: Counter[str]) -> "Text":
     """Return the number of statements by answer in words; an answer that none has is left out.
 
     >>> from reproduce.pages.terminal import NO_BREAK
-    >>> answers_in_words(Counter({"holds": 1, "cannot tell": 3})).plain.replace(NO_BREAK, " ")
-    '1 holds, 3 cannot tell'
+    >>> answers_in_words(Counter({"holds": 1, "open": 3})).plain.replace(NO_BREAK, " ")
+    '1 holds, 3 open'
     """
     from rich.text import Text
 

@@ -15,7 +15,8 @@ from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.published import SHORTER, load
+from reproduce.comparison.distance import SHORTER
+from reproduce.comparison.published import load
 from reproduce.comparison.recorded import HOLDS, MET, WORDS
 from reproduce.pages import text
 from reproduce.pages.terminal import LOOKS
@@ -54,7 +55,7 @@ def gather(repository: Path) -> Facts:
 
 FILE = "overview.svg"
 """Its name in results/."""
-WIDTH, HEIGHT = 6.75, 3.5
+WIDTH, HEIGHT = 6.75, 3.7
 EASIER = f"holds, {SHORTER}"
 SQUARES: Mapping[str, tuple[str, str]] = {
     HOLDS: (LOOKS[HOLDS].fill, LOOKS[HOLDS].sign),
@@ -78,6 +79,12 @@ class Headline:
 def look(answer: Answer) -> str:
     """Return the answer, and the distance if it holds on shorter problems alone."""
     return EASIER if (answer.word, answer.distance) == (HOLDS, SHORTER) else answer.word
+
+
+def shades(answer: Answer) -> list[str]:
+    """Return the look of every part of an answer, or that of the whole if all parts have it."""
+    words = [finding.word for finding in answer.findings]
+    return words if len(set(words)) > 1 else [look(answer)]
 
 
 def headline(compared: Sequence[Comparison]) -> Headline | None:
@@ -141,26 +148,29 @@ def picture(compared: Sequence[Comparison]) -> str:
         lines.set_visible(beside is not None)
         if beside is not None:
             _lines(lines, beside)
-        there = {look(answer) for one in compared for answer in one.answers}
+        there = {word for one in compared for answer in one.answers for word in shades(answer)}
         words = [word for word in SQUARES if word in there]
         handles = [Patch(facecolor=SQUARES[word][0], label=f"{SQUARES[word][1]} {word}") for word in words]
-        figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
+        figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
         return plotting.pictures(figure, ("svg",), said(compared))["svg"].decode("utf-8")
 
 
 def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
-    """Draw a row of squares per paper."""
-    from matplotlib.patches import FancyBboxPatch
+    """Draw a row of squares per paper, each divided among the parts of its statement."""
+    from matplotlib.patches import Rectangle
 
     most = max(len(one.answers) for one in compared)
     for row, one in enumerate(compared):
         for column, answer in enumerate(one.answers):
-            colour, sign = SQUARES[look(answer)]
-            place, box = (column - 0.44, row - 0.42), "round,pad=0,rounding_size=0.05"
-            axes.add_patch(FancyBboxPatch(place, 0.88, 0.84, boxstyle=box, facecolor=colour, edgecolor="none"))
+            looks = [SQUARES[word] for word in shades(answer)]
+            width = 0.88 / len(looks)
+            for part, (colour, _) in enumerate(looks):
+                place = (column - 0.44 + part * width, row - 0.42)
+                axes.add_patch(Rectangle(place, width, 0.84, facecolor=colour, edgecolor="none"))
+            sign = " ".join(dict.fromkeys(sign for _, sign in looks))
             words = textwrap.fill(text.name(answer), LETTERS)
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
-            axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
+            axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=6.3, linespacing=1.05)
     axes.set(xlim=(-0.5, most - 0.5), ylim=(len(compared) - 0.5, -0.5))
     axes.set_yticks(range(len(compared)), [textwrap.fill(_name(one), 12) for one in compared])
     axes.set_xticks([])

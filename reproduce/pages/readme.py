@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.answers import FEWEST_OF_A_LEVEL
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.published import PROFILES, SHORTER
-from reproduce.comparison.recorded import FAILS, HOLDS, MET, REPAIRED, UNSURE, WORDS
-from reproduce.comparison.values import hard
+from reproduce.comparison.distance import SHORTER
+from reproduce.comparison.published import PROFILES
+from reproduce.comparison.recorded import CONTRADICTED, HOLDS, MET, REPAIRED, UNDECIDED, WORDS
+from reproduce.comparison.values import MIDDLE, hard, met_by_constant
 from reproduce.pages import overview, report, terminal, text
 from reproduce.pages.comparison import RULES, score_of, statements_table
 from reproduce.pages.overview import Facts
@@ -104,43 +104,35 @@ def _summary(paper: str, facts: Facts) -> str:
 
 
 def sentence(found: Sequence[Comparison]) -> str:
-    """Return the result of a paper, in one sentence or two."""
+    """Return the result of several papers in a few sentences: the values that tell something first."""
     met, compared = (sum(getattr(one.score, name) for one in found) for name in ("within_5", "compared"))
-    counts = _counts(found)
-    easier = sum(overview.look(one) == overview.EASIER for each in found for one in each.answers)
-    told = [
-        f"{count} {words}"
-        for count, words in (
-            (counts[HOLDS] - easier, "hold there"),
-            (easier, f"hold on {SHORTER}"),
-            (counts[REPAIRED], "once a proof is repaired"),
-            (counts[FAILS], terminal.plural(FAILS, counts[FAILS])),
-        )
-        if count
-    ]
-    last = f", and {counts[UNSURE]} cannot be told yet" if counts[UNSURE] else ""
-    beyond = hard(line for one in found for line in one.lines)
+    lines = [line for one in found for line in one.lines]
+    beyond, middle, constant = hard(lines), hard(lines, MIDDLE), met_by_constant(lines)
     return (
-        f"**{met} of {compared} published values are met within {MET} points** at the papers' own lengths "
-        f"({beyond.within_5} of the {beyond.compared} beyond the trained range and above {MET} %); "
-        f"of {sum(counts.values())} main statements {', '.join(told) or 'none holds'}{last}. {_rest(found)}"
-    ).strip()
+        f"**{beyond.within_5} of {beyond.compared} published values beyond the trained range and above {MET} % are "
+        f"met** within {MET} points (of these between {MET} and 95 %: {middle.within_5} of {middle.compared}); of all "
+        f"{compared} we meet {met}, and a model with 100 % inside the range and 0 % beyond it would meet {constant}. "
+        f"{_statements(found)}"
+    )
 
 
-def _rest(comparisons: Sequence[Comparison]) -> str:
-    """Return the numbers of values that rest on few trainings, and of answers of words younger than their runs."""
-    compared = [line for comparison in comparisons for line in comparison.lines if line.compared]
-    few = sum(line.trained < FEWEST_OF_A_LEVEL for line in compared)
-    told_apart = [answer for comparison in comparisons for answer in comparison.answers if answer.word != UNSURE]
-    late = sum(answer.younger for answer in told_apart)
-    clauses = [f"{few} value{'s rest' if few > 1 else ' rests'} on one or two trainings"] * bool(few)
-    clauses += [f"{late} of the {len(told_apart)} decided were worded after some runs"] * bool(late)
-    return f"{'; '.join(clauses)}." if clauses else ""
-
-
-def _counts(comparisons: Sequence[Comparison]) -> Counter[str]:
-    """Return the number of statements of all papers together, by answer."""
-    return sum((comparison.counts for comparison in comparisons), Counter())
+def _statements(found: Sequence[Comparison]) -> str:
+    """Return the number of main statements by answer, and which of the decided were worded before their runs."""
+    counts = sum((one.counts for one in found), Counter[str]())
+    easier = sum(overview.look(one) == overview.EASIER for each in found for one in each.answers)
+    words = {
+        HOLDS: f"{counts[HOLDS]} hold" + f" ({easier} on {SHORTER})" * bool(easier),
+        REPAIRED: f"{counts[REPAIRED]} once a proof is repaired",
+        **{word: f"{counts[word]} {terminal.plural(word, counts[word])}" for word in (CONTRADICTED, *UNDECIDED)},
+    }
+    decided = [answer for one in found for answer in one.answers if answer.word not in UNDECIDED]
+    before = [text.name(answer) for answer in decided if not answer.younger]
+    return (
+        f"Of {sum(counts.values())} main statements {text.listed([words[word] for word in WORDS if counts[word]])}. "
+        f"Of the {len(decided)} decided, {len(before)} were worded before their runs"
+        + f" ({', '.join(before)})" * bool(before)
+        + "."
+    )
 
 
 def first(comparisons: Sequence[Comparison]) -> str:
@@ -157,7 +149,7 @@ def seen(comparison: Comparison) -> str:
     """Return the main statements in lines of one answer and one distance, then the published values that are met."""
     groups: dict[tuple[str, str], list[str]] = {}
     for answer in sorted(comparison.answers, key=lambda answer: WORDS.index(answer.word)):
-        near = "" if answer.word == UNSURE else f", {answer.distance}"
+        near = "" if answer.word in UNDECIDED else f", {answer.distance}"
         groups.setdefault((answer.word, near), []).append(f"{text.name(answer)}{text.phrase(answer)}")
     lines = [f"- **{word[0].upper()}{word[1:]}**{near}: {'; '.join(some)}." for (word, near), some in groups.items()]
     score = comparison.score
@@ -222,7 +214,7 @@ OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "identity": report.identity,
     "held": lambda paper, facts: report.statements(paper, facts, HOLDS, REPAIRED),
     "failed": report.failed,
-    "undecided": lambda paper, facts: report.statements(paper, facts, UNSURE),
+    "undecided": lambda paper, facts: report.statements(paper, facts, *UNDECIDED),
     "cost": report.cost,
     "adderboard": report.adderboard,
     "gallery": report.gallery,

@@ -12,7 +12,7 @@ from lengen.metrics.measures import short
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison
-from reproduce.comparison.recorded import FAILS, MET
+from reproduce.comparison.recorded import CONTRADICTED, MET
 from reproduce.comparison.values import Line, Value, number, score
 from reproduce.pages import text
 from reproduce.pages.comparison import score_of, values_table
@@ -124,16 +124,16 @@ def identity(paper: str, facts: Facts) -> str:
 
 
 def failed(paper: str, facts: Facts) -> str:
-    """Return the statements and details that do not hold, and the published values that are missed."""
+    """Return the statements and details that are contradicted, and the published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
     below = [
         f"- A detail of `{paper}/{answer.statement.id}`: {detail.part.words}: {text.outcome(detail)}; "
         f"{text.measured(detail)}."
         for answer in facts.compared[paper].answers
         for detail in answer.details
-        if detail.word == FAILS
+        if detail.word == CONTRADICTED
     ]
-    parts = [statements(paper, facts, FAILS), "\n".join(below)]
+    parts = [statements(paper, facts, CONTRADICTED), "\n".join(below)]
     if missed:
         parts += [f"Published values more than {MET} points apart:", values_table(missed)]
     return "\n\n".join(filter(None, parts))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE, WORDS
+from reproduce.comparison.recorded import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED, WORDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,8 +34,9 @@ class Look(NamedTuple):
 LOOKS: Mapping[str, Look] = {
     HOLDS: Look("hold", "green", "#7fb9dd", "✓"),
     REPAIRED: Look("hold once repaired", "green", "#dfeef7", "✓*"),
-    FAILS: Look("do not hold", "red", "#f0a35e", "✗"),
-    UNSURE: Look(UNSURE, "yellow", "#e4e4e4", "?"),
+    CONTRADICTED: Look(CONTRADICTED, "red", "#f0a35e", "✗"),
+    NOT_SEEN: Look(NOT_SEEN, "yellow", "#f3dfa2", "–"),
+    OPEN: Look(OPEN, "yellow", "#e4e4e4", "?"),
 }
 
 

@@ -5,13 +5,12 @@ and how they look in `reproduce.pages.terminal`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from lengen.metrics.measures import short
-from reproduce.comparison.answers import CEILING, FLOOR, Answer, Finding, Reason, Side
-from reproduce.comparison.published import PROOF
-from reproduce.comparison.recorded import FAILS, HOLDS, REPAIRED, UNSURE
-from reproduce.comparison.statements import NOT_SEEN, Part
+from reproduce.comparison.answers import BAND, CEILING, FLOOR, Answer, Finding, Reason, Side
+from reproduce.comparison.distance import PROOF
+from reproduce.comparison.recorded import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
+from reproduce.comparison.statements import Part
 from reproduce.comparison.values import number
 
 
@@ -40,10 +39,6 @@ DAGGER = "†"
 """Marks a statement that is younger than some of its runs."""
 COUNTS: Mapping[int, str] = dict(enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2))
 NONE_LEARNED = "no training that learned its range"
-LONGEST = 50
-"""Letters of a reason that says which part it is about, where it is brief."""
-BRIEF = 20
-"""Most letters of the words of a part, where they are brief."""
 
 
 # ------------------------------------------------------------------ numbers
@@ -98,73 +93,81 @@ def measured(finding: Finding, trainings: bool = True) -> str:
 
 
 def evidence(answer: Answer, trainings: bool = True) -> str:
-    """Return the deciding numbers, after how many parts hold of what cannot be told.
+    """Return the deciding numbers; if parts have several answers, each with the answer and its numbers.
 
-    Of three parts or more, the smallest and the largest.
+    Of three parts or more that all hold, the smallest and the largest.
     """
-    if answer.word == UNSURE and (held := sum(finding.word == HOLDS for finding in answer.findings)):
-        return f"{_held(held, len(answer.findings))}; {measured(answer.deciding[0], trainings)}"
+    if len({finding.word for finding in answer.findings}) > 1:
+        return "; ".join(filter(None, (_held(answer), *(_missed(one, trainings) for one in _others(answer)))))
     if len(answer.deciding) < 3:
         return "; ".join(dict.fromkeys(measured(finding, trainings) for finding in answer.deciding))
     return spread([side for finding in answer.deciding for side in finding.left], answer.findings[0].unit)
 
 
-def _held(held: int, parts: int) -> str:
-    return f"{held} of {parts} parts hold{'s' * (held == 1)}"
+def _others(answer: Answer) -> list[Finding]:
+    return [finding for finding in answer.findings if finding.word != HOLDS]
+
+
+def _held(answer: Answer) -> str:
+    """Return the parts that hold."""
+    words = [finding.part.words for finding in answer.findings if finding.word == HOLDS]
+    return f"{listed(words)}: {HOLDS}" if words else ""
+
+
+def _missed(finding: Finding, trainings: bool) -> str:
+    numbers = measured(finding, trainings)
+    return f"{finding.part.words}: {finding.word}" + f", {numbers}" * bool(numbers)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a list.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 # ------------------------------------------------------------------ reasons
 
 
-class Words(NamedTuple):
-    """The words of a reason."""
-
-    main: str
-    place: str = ""
-    """The experiments or records it is about."""
-    more: str = ""
-    unseen: str = ""
-    """The cause that may lie behind it, such as the size of the model."""
-
-    def __str__(self) -> str:
-        """Return all sentences of it."""
-        first = ": ".join(filter(None, (self.unseen, self.main)))
-        return first + f" ({self.place})" * bool(self.place) + f"; {self.more}" * bool(self.more)
-
-    @property
-    def brief(self) -> str:
-        """Those of a list; none if the size of the model is all there is to say."""
-        if self.unseen == NOT_SEEN:
-            return f"at this size {self.main}" if self.main else ""
-        return ": ".join(filter(None, (self.unseen.partition("; ")[0], self.main)))
+def why(finding: Finding) -> str:
+    """Return the reason why a part does not hold and what would settle it; empty if it holds."""
+    if finding.reason is None:
+        return ""
+    following = finding.part.next if finding.word in UNDECIDED else ""
+    return "; ".join(filter(None, (_why(finding.reason, finding), f"next: {following}" * bool(following))))
 
 
-def _words(reason: Reason, finding: Finding) -> Words:
-    part = finding.part
-    names = ", ".join(map(short, reason.experiments))
+def _why(reason: Reason, finding: Finding) -> str:
+    part, names = finding.part, ", ".join(map(short, reason.experiments))
     needed = f"at least {reason.missing} more {'is' if reason.missing == 1 else 'are'} needed"
+    place = f" ({names})" * bool(names)
     match reason.kind:
         case "not run":
-            return Words("not run", names)
+            return f"not run{place}"
         case "not measured":
-            return Words("not measured", reason.record)
+            return f"not measured ({reason.record})"
         case "few trainings":
-            return Words(f"{reason.count} training{'s' * (reason.count != 1)} of {names}", more=needed)
+            return f"{reason.count} training{'s' * (reason.count != 1)} of {names}; {needed}"
         case "few learned":
-            return Words(f"{names} learned its range in {reason.count} of {reason.total} trainings", more=needed)
+            return f"{names} learned its range in {reason.count} of {reason.total} trainings; {needed}"
         case "seeds disagree":
-            return Words(f"seeds disagree: {reason.count} of {reason.total} meet it", names)
-        case "level":
-            return Words(_level(part, finding.unit), names)
-        case "size":
-            return Words("", names, unseen=part.unseen)
+            return f"seeds disagree: {reason.count} of {reason.total} meet it{place}"
+        case "level" | "missed":
+            return f"{_level(part, finding.unit)}{place}"
         case "both low":
-            return Words(f"both medians below {FLOOR:g} %", unseen=part.unseen)
+            return f"both medians below {FLOOR:g} %"
         case "both high":
-            return Words(f"both medians above {CEILING:g} %")
+            return f"both medians above {CEILING:g} %"
         case "reverse":
-            return Words("the reverse was measured", unseen="" if part.any_size else part.unseen)
-    return Words(reason.kind)
+            return "the reverse was measured"
+        case "apart":
+            return f"they lie more than {BAND:g} points apart"
+        case "refuted":
+            return part.refuted
+    return reason.kind
 
 
 def _level(part: Part, unit: str) -> str:
@@ -174,38 +177,39 @@ def _level(part: Part, unit: str) -> str:
     return f"{text} {unit}".strip() + " expected"
 
 
-def why(finding: Finding) -> str:
-    """Return the reason why a part does not hold or cannot be told; empty if it holds."""
-    return str(_words(finding.reason, finding)) if finding.reason else ""
-
-
 def outcome(finding: Finding) -> str:
     """Return the word of a finding, and the reason if there is one."""
     return ": ".join(filter(None, (finding.word, why(finding))))
 
 
-def _obstacle(answer: Answer) -> tuple[str, Words]:
-    """Return the part that an answer fails at, if it has several, and the words of the reason."""
-    finding = answer.obstacle
-    if finding is None or finding.reason is None:
-        return "", Words("")
-    return f"{finding.part.words}: " * (len(answer.findings) > 1), _words(finding.reason, finding)
-
-
 def reason(answer: Answer) -> str:
-    """Return the reason why a statement does not hold or cannot be told, or what was repaired; empty if it holds."""
+    """Return the reason why a statement does not hold, or what was repaired; empty if it holds."""
     if answer.word == REPAIRED:
         return answer.statement.repaired
-    part, words = _obstacle(answer)
-    return f"{part}{words}"
+    if answer.obstacle is None:
+        return ""
+    return f"{answer.obstacle.part.words}: " * (len(answer.findings) > 1) + why(answer.obstacle)
 
 
 # ------------------------------------------------------------------ sentences
 
 
 def sentence(answer: Answer) -> str:
-    """Return the grounds of an answer: the reason, the numbers and the distance from the paper."""
-    return "; ".join(filter(None, (reason(answer), evidence(answer), answer.distance)))
+    """Return the grounds of an answer: the reason, the numbers and the distance from the paper.
+
+    Of what is contradicted, the distance by name.
+    """
+    mixed = len({finding.word for finding in answer.findings}) > 1
+    grounds = why(answer.obstacle) if mixed and answer.obstacle else reason(answer)
+    return "; ".join(filter(None, (evidence(answer), grounds, distance_in_words(answer))))
+
+
+def distance_in_words(answer: Answer) -> str:
+    """Return the distance from the paper, of what is contradicted with the hyper-parameters that differ."""
+    differs = next((finding.differs for finding in answer.deciding if finding.differs), "")
+    if answer.word == CONTRADICTED and differs:
+        return f"{answer.distance}, as published but for {differs}"
+    return answer.distance
 
 
 def sentence_of_detail(finding: Finding) -> str:
@@ -224,26 +228,22 @@ def name(answer: Answer) -> str:
 
 
 def clause(answer: Answer) -> str:
-    """Return the sentence of an answer in brackets, for a list.
-
-    It has numbers without counts of trainings, of what cannot be told the reason alone.
-    """
-    if answer.word == UNSURE:
-        part, words = _obstacle(answer)
-        return _bracketed(f"{part}{words._replace(place='')}")
+    """Return the sentence of an answer in brackets, for a list; its numbers without counts of trainings."""
     numbers = evidence(answer, trainings=False)
-    why = reason(answer) if answer.word == FAILS else ""
+    grounds = why(answer.obstacle) if answer.obstacle else ""
     near = f", {answer.distance}" if answer.distance else ""
-    return f" ({'; '.join(filter(None, (why, numbers)))}{near})" if numbers else ""
+    return _bracketed(f"{'; '.join(filter(None, (numbers, grounds)))}{near}")
 
 
 def phrase(answer: Answer) -> str:
     """Return in brackets the shares that decided, from the worst training to the best, of comparisons the first.
 
-    Of what cannot be told the reason, or how many parts hold and the shares of the others.
+    If only some parts hold: those that do by name, and the shares of the others.
     """
-    if answer.word == UNSURE:
-        return _bracketed(_open(answer))
+    if answer.word not in (HOLDS, REPAIRED) and answer.obstacle:
+        held = [finding.part.words for finding in answer.findings if finding.word == HOLDS]
+        rest = _brief(answer.obstacle, named=bool(held))
+        return _bracketed("; ".join(filter(None, (f"{listed(held)}: {HOLDS}" if held else "", rest))))
     findings = answer.deciding
     if not findings or findings[0].unit != "%" or answer.distance == PROOF:
         return ""
@@ -254,35 +254,22 @@ def phrase(answer: Answer) -> str:
     first = findings[0].part
     if first.region == "trained_length" and len(shares) == 2:
         return _bracketed(f"{shares[0]} in range, {shares[1]} {findings[1].part.words}")
-    of = f"{first.words.partition(',')[0]}: " if len(findings) < len(answer.findings) else ""
-    return _bracketed(f"{of}{'; '.join(shares)}")
+    return _bracketed("; ".join(shares))
 
 
-def _open(answer: Answer) -> str:
-    """Return the reason, in brief, why an answer cannot be told."""
-    findings = [finding for finding in answer.findings if finding.left and finding.unit == "%"]
-    if held := sum(finding.word == HOLDS for finding in findings):
-        rest = ", ".join(_brief(finding) for finding in findings if finding.word != HOLDS)
-        return f"{_held(held, len(findings))}; {rest}"
-    part, words = _obstacle(answer)
-    obstacle = answer.obstacle.reason if answer.obstacle else None
-    if findings and obstacle and obstacle.kind in ("both low", "both high"):
-        return _against(findings[0])
-    if findings and not words.brief:
-        return spread(findings[0].left, "%")
-    return words.brief if len(part) + len(words.brief) > LONGEST else f"{part}{words.brief}"
-
-
-def _brief(finding: Finding) -> str:
-    """Return the shares of a part, after its words if they are few."""
-    shares = _against(finding) if finding.right else spread(finding.left, "%")
-    return f"{finding.part.words} {shares}" if len(finding.part.words) <= BRIEF else shares
+def _brief(finding: Finding, named: bool) -> str:
+    """Return the values of a part, after its words if others hold, or the reason if there are none."""
+    numbers = spread(finding.left, finding.unit) if finding.left else why(finding)
+    if finding.right and finding.left:
+        numbers = _against(finding)
+    return f"{finding.part.words}: {numbers}" if named else numbers
 
 
 def _against(finding: Finding) -> str:
-    """Return the shares of the two sides of a comparison."""
+    """Return the values of the two sides of a comparison."""
     seeds = [seed for side in finding.left for seed in side.seeds]
-    return f"{_ends(seeds, '%') if seeds else NONE_LEARNED} against {spread(finding.right, '%')}"
+    left = _ends(seeds, finding.unit) if seeds else NONE_LEARNED
+    return f"{left} against {spread(finding.right, finding.unit)}"
 
 
 def _bracketed(text: str) -> str:

@@ -35,12 +35,12 @@ WINDOW = {"varied/addition-w1": "table3/addition-cyclic"}
 """Where windows are varied on as many digits as in Table 3: not on two cores."""
 LADDER = {name: "table3/successor-window" for name in NAMES if name.startswith("ladder/")}
 """At a night alone its rungs differ."""
-UNDROPPED, DROPPED = ({f"dropout/parity-{rate}": "table3/parity-window"} for rate in ("0", "0.3"))
+UNDROPPED, DROPPED = ({"table3/parity-window": f"dropout/parity-{rate}"} for rate in ("0", "0.3"))
 ALSO = {
     "smoke": {f"calibration/{task}-sinusoidal": f"table1/{task}-abc" for task in TASKS[:2]}
     | (DEPTH | WINDOW | LADDER | UNDROPPED),
     "cpu": {"table3/parity-vanilla": "table2/parity"} | LADDER | UNDROPPED,
-    "night": {"table3/parity-vanilla": "table2/parity"},
+    "night": {"table3/parity-vanilla": "table2/parity"} | DROPPED,
     "paper": {f"calibration/{task}-text": f"table1/{task}-abc" for task in TASKS[:2]}
     | (DEPTH | WINDOW | LADDER | DROPPED),
 }

@@ -1,4 +1,4 @@
-"""Four answers to a statement: what made runs say, and every way to flatter that the rules refuse."""
+"""Five answers to a statement: what made runs say, and every way to flatter that the rules refuse."""
 
 import dataclasses
 import json
@@ -7,8 +7,9 @@ import subprocess
 import pytest
 
 from lengen.settings.spec import replace
-from reproduce.comparison.answers import FAILS, HOLDS, REPAIRED, UNSURE, answers, find, of_median
-from reproduce.comparison.published import LENGTHS, SHORTER, PublishedError
+from reproduce.comparison.answers import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED, answers, find, of_median
+from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
+from reproduce.comparison.published import PublishedError
 from reproduce.comparison.statements import (
     AS_NOW,
     OTHERWISE,
@@ -52,14 +53,14 @@ def test_four_seeds_that_all_exceed_four_others_hold():
 
 
 @pytest.mark.parametrize(("left", "right"), [(FAR[:3], NONE), (FAR, NONE[:3])])
-def test_three_seeds_on_a_side_cannot_tell_and_say_how_many_are_missing(left, right):
+def test_three_seeds_on_a_side_are_open_and_say_how_many_are_missing(left, right):
     found = above(left, right)
-    assert found.word == UNSURE and "3 trainings" in text.why(found) and "1 more is needed" in text.why(found)
+    assert found.word == OPEN and "3 trainings" in text.why(found) and "1 more is needed" in text.why(found)
 
 
-def test_seeds_that_overlap_cannot_tell():
+def test_seeds_that_overlap_show_nothing():
     found = above((0.2, 0.0, 0.01, 0.3), NONE)
-    assert (found.word, text.why(found)) == (UNSURE, "not significant") and found.p > 0.025
+    assert (found.word, text.why(found)) == (NOT_SEEN, "not significant") and found.p > 0.025
 
 
 def test_a_seed_that_did_not_learn_is_left_out_of_its_side_and_said():
@@ -68,13 +69,13 @@ def test_a_seed_that_did_not_learn_is_left_out_of_its_side_and_said():
     assert found.word == HOLDS, "a high value of a model that learned nothing does not count"
     assert found.right[0].hollow == (90.0,) and len(found.right[0].seeds) == 4
     missing = compared(*runs[:-2], runs[-1], check="above", right=(RIGHT.name,))
-    assert missing.word == UNSURE and "learned its range in 3 of 4 trainings" in text.why(missing)
+    assert missing.word == OPEN and "learned its range in 3 of 4 trainings" in text.why(missing)
 
 
 def test_a_part_may_ask_for_seeds_that_did_not_learn_too():
     runs = [*seeds(LEFT, 0.95, 0.96), run(LEFT, outside(0.5, 0.97), seed=2)]
     asked, every = compared(*runs, least=90), compared(*runs, least=90, learned=False)
-    assert (asked.word, asked.left[0].seeds, asked.left[0].hollow) == (UNSURE, (95.0, 96.0), (97.0,))
+    assert (asked.word, asked.left[0].seeds, asked.left[0].hollow) == (OPEN, (95.0, 96.0), (97.0,))
     assert (every.word, every.left[0].seeds, every.left[0].hollow) == (HOLDS, (95.0, 96.0, 97.0), ())
 
 
@@ -82,32 +83,37 @@ def test_no_weak_baseline_helps():
     """A baseline that learned nothing is no baseline."""
     runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE, inside=0.1)]
     found = compared(*runs, check="above", right=(RIGHT.name,))
-    assert found.word == UNSURE and "0 of 4" in text.why(found)
+    assert found.word == OPEN and "0 of 4" in text.why(found)
 
 
-@pytest.mark.parametrize(
-    ("level", "why"), [(0.0, "not seen at this size: both medians below 1 %"), (1.0, "both medians above 99 %")]
-)
+@pytest.mark.parametrize(("level", "why"), [(0.0, "both medians below 1 %"), (1.0, "both medians above 99 %")])
 def test_two_sides_at_an_end_cannot_be_told_apart(level, why):
     found = above([level] * 4, [level] * 4)
-    assert (found.word, text.why(found)) == (UNSURE, why)
+    assert (found.word, text.why(found)) == (NOT_SEEN, why)
 
 
-def test_what_a_small_model_does_not_show_is_no_evidence_against_a_paper():
-    assert text.why(above(NONE, FAR)) == "not seen at this size: the reverse was measured"
-    assert text.why(above(NONE, FAR, unseen="not seen so far")) == "not seen so far: the reverse was measured"
-    assert above(NONE, FAR, any_size=True).word == FAILS
+def test_a_missing_effect_names_what_comes_next_and_a_reversed_one_is_contradicted():
+    reversed_one = above(NONE, FAR, next="more updates")
+    assert (reversed_one.word, text.why(reversed_one)) == (CONTRADICTED, "the reverse was measured")
     few = seeds(LEFT, 0.1, 0.2, 0.1)
-    assert text.why(compared(*few, least=90)) == "not seen at this size"
-    assert text.why(compared(*few, least=90, unseen="not seen with our thresholds")) == "not seen with our thresholds"
-    fails = compared(*few, least=90, any_size=True)
-    assert (fails.word, text.why(fails)) == (FAILS, "at least 90 % expected")
+    missed = compared(*few, least=90, next="width 256, an hour")
+    assert (missed.word, text.why(missed)) == (NOT_SEEN, "at least 90 % expected; next: width 256, an hour")
+    fails = compared(*few, least=90, any_size=True, next="nothing")
+    assert (fails.word, text.why(fails)) == (CONTRADICTED, "at least 90 % expected")
+
+
+def test_data_of_the_authors_refute_only_what_is_not_seen_here_either():
+    refuted = "0 % in all of the author's runs (data)"
+    missed = above([0.0] * 4, [0.0] * 4, refuted=refuted)
+    assert (missed.word, text.why(missed)) == (CONTRADICTED, refuted)
+    assert above(FAR, NONE, refuted=refuted).word == HOLDS
+    assert above(FAR[:3], NONE, refuted=refuted).word == OPEN
 
 
 def test_every_pair_has_to_hold():
     runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR)]
     both = compared(*runs, check="above", right=(RIGHT.name, THIRD.name))
-    assert both.word == UNSURE
+    assert both.word == NOT_SEEN
     assert compared(*runs, check="above", right=(RIGHT.name,)).word == HOLDS
 
 
@@ -117,9 +123,9 @@ def test_the_probability_is_that_of_the_least_favourable_pair(right):
     found = compared(*left, *seeds(RIGHT, *NONE), *seeds(THIRD, *NONE, 0.01), check="above", right=right)
     assert (found.word, found.p) == (HOLDS, 1 / 70), "against the five seeds of the other it is 1 of 126"
     mixed = compared(*left, *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR), check="above", right=right)
-    assert (mixed.word, text.why(mixed)) == (UNSURE, "not significant") and mixed.p > 0.5
+    assert (mixed.word, text.why(mixed)) == (NOT_SEEN, "not significant") and mixed.p > 0.5
     against = [*left, *seeds(RIGHT, 0.8, 0.9, 0.8, 0.9), *seeds(THIRD, *FAR)]
-    assert compared(*against, check="above", right=right, any_size=True).word == FAILS
+    assert compared(*against, check="above", right=right, any_size=True).word == CONTRADICTED
 
 
 def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median():
@@ -129,13 +135,13 @@ def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median(
     one_low = compared(*seeds(LEFT, 0.1, *[0.95] * 7), least=90)
     assert one_low.word == HOLDS, "one of eight lies outside the interval of the median"
     both = [*seeds(LEFT, 0.95, 0.96, 0.97), *seeds(RIGHT, 0.1, 0.2, 0.1)]
-    assert compared(*both, left=(LEFT.name, RIGHT.name), least=90).word == UNSURE
+    assert compared(*both, left=(LEFT.name, RIGHT.name), least=90).word == NOT_SEEN
 
 
 def test_the_worst_side_of_a_level_decides_in_whatever_order():
     both = [*seeds(LEFT, 0.01, 0.09, 0.02), *seeds(RIGHT, 0.5, 0.6, 0.7)]
     for left in ((LEFT.name, RIGHT.name), (RIGHT.name, LEFT.name)):
-        assert compared(*both, left=left, most=5, any_size=True).word == FAILS
+        assert compared(*both, left=left, most=5, any_size=True).word == CONTRADICTED
     both = [*seeds(LEFT, 0.01, 0.02, 0.09), *seeds(RIGHT, 0.01, 0.07, 0.09)]
     for left in ((LEFT.name, RIGHT.name), (RIGHT.name, LEFT.name)):
         found = compared(*both, left=left, most=5)
@@ -156,20 +162,22 @@ def test_a_trend_needs_every_group_and_its_order():
     names = (LEFT.name, RIGHT.name, THIRD.name)
     assert compared(*runs, check="trend", left=names).word == HOLDS
     falls = compared(*runs, check="trend", left=names[::-1])
-    assert text.why(falls) == "not seen at this size: the reverse was measured"
+    assert (falls.word, text.why(falls)) == (CONTRADICTED, "the reverse was measured")
 
 
 def test_equal_is_within_five_points():
-    assert above((0.5, 0.51, 0.5, 0.49), (0.5, 0.5, 0.51, 0.52)).word == UNSURE
+    assert above((0.5, 0.51, 0.5, 0.49), (0.5, 0.5, 0.51, 0.52)).word == NOT_SEEN
     runs = [*seeds(LEFT, 0.5, 0.51, 0.5, 0.49), *seeds(RIGHT, 0.5, 0.5, 0.51, 0.52)]
     assert compared(*runs, check="equal", right=(RIGHT.name,)).word == HOLDS
     far = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE)]
-    assert compared(*far, check="equal", right=(RIGHT.name,)).word == UNSURE
+    assert compared(*far, check="equal", right=(RIGHT.name,)).word == CONTRADICTED
+    overlapping = [*seeds(LEFT, 0.5, 0.6, 0.4, 0.5), *seeds(RIGHT, 0.5, 0.5, 0.7, 0.4)]
+    assert compared(*overlapping, check="equal", right=(RIGHT.name,)).word == NOT_SEEN
 
 
 def test_what_was_not_run_says_so():
     found = compared(*seeds(LEFT, *FAR), check="above", right=(RIGHT.name,))
-    assert (found.word, text.why(found), found.left) == (UNSURE, "not run (fig1/right)", ())
+    assert (found.word, text.why(found), found.left) == (OPEN, "not run (fig1/right)", ())
 
 
 def test_only_cells_that_both_sides_tested_are_compared():
@@ -225,17 +233,39 @@ def test_all_parts_have_to_hold_and_details_count_for_nothing(monkeypatch):
     assert answer(monkeypatch, runs).word == HOLDS
     assert answer(monkeypatch, runs, details=[low]).word == HOLDS
     both = answer(monkeypatch, runs, parts=[high, low])
-    assert (both.word, text.reason(both)) == (UNSURE, "low: not seen at this size")
+    assert (both.word, text.reason(both)) == (NOT_SEEN, "low: at most 5 % expected")
     assert answer(monkeypatch, runs, repaired="a line").word == REPAIRED
-    assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == UNSURE
+    assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == NOT_SEEN
 
 
-def test_what_cannot_be_told_says_how_many_parts_hold(monkeypatch):
+def test_an_answer_with_several_words_shows_its_parts(monkeypatch):
     high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
     runs = seeds(LEFT, 0.95, 0.96, 0.97)
     both = answer(monkeypatch, runs, parts=[high, low])
-    assert both.word == UNSURE and text.evidence(both) == "1 of 2 parts holds; 96 % (three trainings: 95 to 97 %)"
-    assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs))
+    numbers = "96 % (three trainings: 95 to 97 %)"
+    assert both.word == NOT_SEEN and text.evidence(both) == f"w: holds; low: not seen here, {numbers}"
+    assert text.sentence(both) == f"{text.evidence(both)}; at most 5 % expected; {SETTING}"
+    assert text.phrase(both) == " (w: holds; low: 95 to 97 %)"
+    assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs)) == numbers
+
+
+def test_the_worst_part_is_the_answer(monkeypatch):
+    high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
+    against, missing = low | {"any_size": True}, {"words": "m", "left": [RIGHT.name], "least": 5}
+    runs = seeds(LEFT, 0.95, 0.96, 0.97)
+    for parts, word in (
+        ([high, missing], OPEN),
+        ([missing, low, high], NOT_SEEN),
+        ([missing, low, against], CONTRADICTED),
+    ):
+        assert answer(monkeypatch, runs, parts=parts).word == word
+
+
+def test_what_is_contradicted_names_the_hyper_parameters_that_differ(monkeypatch):
+    near = dataclasses.replace(LEFT, specs={"night": spec(width=32), "paper": spec()})
+    found = answer(monkeypatch, seeds(near, *[0.95] * 3, profile="night", made=spec(width=32)),
+                   parts=[{"words": "low", "left": [LEFT.name], "most": 5, "any_size": True}])  # fmt: skip
+    assert found.word == CONTRADICTED and "as published but for" in text.sentence(found)
 
 
 def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_the_same(monkeypatch):
@@ -247,7 +277,9 @@ def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_th
     assert not answer(monkeypatch, runs).younger
     assert answer(monkeypatch, runs, parts=[ENTRY["parts"][0] | {"least": 80}]).younger, "it asks for less than before"
     assert not answer(monkeypatch, runs, words="Sums", place="Title", quote="").younger
-    assert not answer(monkeypatch, runs, parts=[ENTRY["parts"][0] | {"words": "Sums", "unseen": "other"}]).younger
+    assert not answer(
+        monkeypatch, runs, parts=[ENTRY["parts"][0] | {"words": "Sums", "next": "other", "refuted": "data"}]
+    ).younger
 
 
 @pytest.mark.parametrize(

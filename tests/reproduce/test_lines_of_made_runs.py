@@ -4,7 +4,7 @@ import pytest
 
 from lengen.metrics.measures import Missing
 from reproduce.comparison import values
-from reproduce.comparison.published import LENGTHS, SETTING, SHORTER
+from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
 from reproduce.comparison.values import Value, over_cells
 from tests.fixtures.runs import MODES, counted, experiment, run, scalars, spec, stored
 

@@ -146,15 +146,20 @@ def test_every_list_fits_80_columns_with_whole_verdicts(arguments, capsys, monke
 
 
 def test_list_has_the_committed_answers(tmp_path):
-    (tmp_path / "statements.csv").write_text(
-        "statement,paper,answer\ntoy/a,toy,holds\ntoy/b,toy,cannot tell\no/a,o,holds\n"
-    )
+    (tmp_path / "statements.csv").write_text("statement,paper,answer\ntoy/a,toy,holds\ntoy/b,toy,open\no/a,o,holds\n")
     (tmp_path / "published.csv").write_text(
-        "paper,points,relation,unit\ntoy,5,=,%\ntoy,-5.1,=,%\ntoy,,=,%\ntoy,0.1,=,characters\n"
+        "paper,points,relation,unit,source\ntoy,5,=,%,text\ntoy,-5.1,=,%,table\ntoy,,=,%,text\ntoy,0.1,=,characters,text\n"
+        "toy,0,=,%,figure\n"
     )
     found = recorded("toy", tmp_path)
-    assert (found.met, found.compared, found.answers) == (1, 2, {"a": "holds", "b": "cannot tell"})
-    assert found.counts(["b"]) == {"cannot tell": 1, "holds": 0, "does not hold": 0, "holds once repaired": 0}
+    assert (found.met, found.compared, found.answers) == (1, 2, {"a": "holds", "b": "open"})
+    assert found.counts(["b"]) == {
+        "open": 1,
+        "holds": 0,
+        "contradicted": 0,
+        "not seen here": 0,
+        "holds once repaired": 0,
+    }
     assert recorded("toy", tmp_path / "nothing").answers == {}
 
 

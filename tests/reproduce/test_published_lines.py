@@ -12,8 +12,8 @@ from lengen import Consecutive, Counting, NextLarger, RandomSpaces
 from lengen.settings.changes import overlay
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import values
+from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.comparison.measures import reader
-from reproduce.comparison.published import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.pages import comparison as pages
 from reproduce.store.reference import Reference
 
