@@ -8,8 +8,8 @@ A block stands between two comments that name its kind and what it is of:
 Pages and facts enter, pages leave. Kinds: *score card* (a line per paper) and *first* (a sentence and the picture of
 all), both of several papers; *rules* (how answers are given; it is of ``verdicts``); *diff* (a tested addition, by its
 name); and those of one paper: *answer* (its main statements), *seen* (the same by answer and distance), *claims* (the
-same as a table), *summary* (what it declares to say of its runs), *gallery* (its pictures), and what its report has
-(`reproduce.pages.report`).
+same as a table), *summary* (what it declares to say of its runs), *gallery* (its pictures), *ladder*
+(`reproduce.pages.ladder`), and what its report has (`reproduce.pages.report`).
 """
 
 import re
@@ -23,7 +23,7 @@ from reproduce.comparison.distance import SHORTER
 from reproduce.comparison.published import PROFILES
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, MET, REPAIRED, UNDECIDED, WORDS
 from reproduce.comparison.values import MIDDLE, hard, met_by_constant
-from reproduce.pages import overview, report, terminal, text
+from reproduce.pages import ladder, overview, report, terminal, text
 from reproduce.pages.comparison import RULES, score_of, statements_table
 from reproduce.pages.overview import Facts
 from reproduce.pages.text import table
@@ -218,5 +218,6 @@ OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "cost": report.cost,
     "adderboard": report.adderboard,
     "gallery": report.gallery,
+    "ladder": ladder.ladders,
 }
 """Kind -> what stands in it, of one paper."""

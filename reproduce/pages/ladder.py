@@ -1,0 +1,82 @@
+"""The ladders of a paper: published hyper-parameters put back one at a time, and what is left for each missed value.
+
+A paper and facts enter, Markdown for docs/ladder.md leaves. A ladder is a list ``ladder`` of published.toml: its title,
+its experiments from the bottom up, and the lengths that are shown.
+"""
+
+import fnmatch
+import itertools
+from collections.abc import Collection, Sequence
+from statistics import median
+
+from lengen.experiment import Experiment
+from lengen.metrics.measures import short
+from lengen.results.records import Run
+from reproduce.catalogue import CATALOGUE
+from reproduce.comparison.distance import in_words
+from reproduce.comparison.measures import tested
+from reproduce.comparison.published import load
+from reproduce.comparison.recorded import MET
+from reproduce.comparison.values import Line, printed, span
+from reproduce.pages.overview import Facts
+from reproduce.pages.text import table
+from reproduce.runs.costs import cost
+from reproduce.runs.costs import in_words as time_in_words
+
+PROFILE = "night"
+
+
+def ladders(paper: str, facts: Facts) -> str:
+    """Return a table for each ladder, then one of the values that are missed beyond the trained range."""
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+    parts = []
+    for entry in load(CATALOGUE.paper(paper).published).get("ladder", []):
+        names = [name for pattern in entry["experiments"] for name in fnmatch.filter(known, pattern)]
+        rows = [_rung(known[name], entry["lengths"], facts) for name in names]
+        head = ["setting", "trainings", "longest trained length", *(f"at {length}" for length in entry["lengths"])]
+        parts.append(f"**{entry['title']}**\n\n{table(head, rows)}")
+    return "\n\n".join([*parts, _missed(facts.compared[paper].lines)])
+
+
+def _rung(experiment: Experiment, lengths: list[int], facts: Facts) -> list[str]:
+    """Return a row: label, number of trainings, medians in the trained range and at each length, lowest and highest."""
+    label = f"{', '.join(experiment.at.values())} ({short(experiment.name)})"
+    runs = CATALOGUE.declared_runs(facts.reference, experiment, PROFILE)
+    if not runs:
+        spec = experiment.specs[PROFILE]
+        time = time_in_words(cost(spec, PROFILE).total)
+        return [label, f"to be run: {time} a training on one core", *[""] * (1 + len(lengths))]
+    cells = tested(runs)
+    longest = runs[0].trained.length
+    return [label, str(len(runs)), *(_at(runs, length, cells) for length in (longest, *lengths))]
+
+
+def _at(runs: Sequence[Run], length: int, cells: Collection[tuple[int, int]]) -> str:
+    """Return the median over trainings of all problems of a length, with the lowest and the highest."""
+    there = [cell for cell in cells if cell[0] == length]
+    if not there:
+        return "-"
+    rates = []
+    for run in runs:
+        total = run.grid.total([cell[: len(run.grid.axes)] for cell in there], "teacher_forced")
+        rates.append(100 * total.rate("correct"))
+    low, high = min(rates), max(rates)
+    return f"{median(rates):.3g}" + f" ({low:.3g} to {high:.3g})" * (low < high)
+
+
+def _missed(lines: tuple[Line, ...]) -> str:
+    """Return the experiments with values more than `MET` points apart beyond the range, and what each would cost."""
+    missed = [line for line in printed(lines) if line.compared and line.beyond and line.apart > MET]
+    rows = []
+    for names, some in itertools.groupby(missed, key=lambda line: line.value.experiments):
+        group = list(some)
+        worst = max(group, key=lambda line: line.apart)
+        spec = CATALOGUE.select_one(names[0]).specs["paper"]
+        rows.append([
+            short(worst.of or names[0]), span([length for line in group for length in line.value.lengths[-1:]]),
+            f"{worst.value.printed}, {worst.ours:.3g} %", f"published but for {in_words([worst.differs])}",
+            time_in_words(cost(spec, "paper").total),
+        ])  # fmt: skip
+    head = ["experiment", "missed at", "largest gap: published, ours", "ours is as", "published setting, one training"]
+    title = "**Missed by more than 5 points beyond the trained range**"
+    return f"{title}\n\n{table(head, rows)}" if rows else ""
