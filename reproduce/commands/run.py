@@ -106,6 +106,10 @@ def slurm(options: argparse.Namespace, order: Order) -> Slurm:
     )
 
 
+SENDING = (
+    "to send the results: python -m reproduce promote PAPER adds the finished runs to results/reference; commit that "
+    "on a branch and open a pull request, or send the folder results/reference/PAPER"
+)
 ONE_SEED = (
     "one seed is one outcome: it can show that a setting reaches an accuracy, not how often it does; a level needs 3 "
     "seeds and a comparison 4 on each side, as --seeds 0..3 makes them"
@@ -134,6 +138,10 @@ def run_command(options: argparse.Namespace) -> int:
         if not plan.jobs:
             terminal.tell("results/reference holds every run: nothing is missing")
             return 0
+    if options.telling_first:
+        from reproduce.comparison.telling import telling_first
+
+        plan = replace(plan, jobs=tuple(telling_first(plan.jobs, stores()[0])))
     local = LocalStore(results_root())
     done = {} if options.fresh else planning.finished(plan.jobs, local)
     todo = [job for job in plan.jobs if job not in done]
@@ -142,6 +150,8 @@ def run_command(options: argparse.Namespace) -> int:
         if options.overrides:
             _build(plan, options.overrides)
         _dry_run(plan, done, workers, options.profile)
+        if options.telling_first:
+            terminal.tell(SENDING)
         return 0
     loggers = tuple(dict.fromkeys(options.loggers))
     order = Order(local.root, provenance(options.arguments), options.fresh, loggers, _claims(plan))
@@ -158,6 +168,8 @@ def run_command(options: argparse.Namespace) -> int:
     ):
         report = planning.run(plan.jobs, done, order, maker, display)
     _tell_outcome(report, local, chosen, options)
+    if options.telling_first:
+        terminal.tell(SENDING)
     return int(bool(report.failures))
 
 

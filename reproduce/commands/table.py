@@ -185,6 +185,7 @@ RUN = (
     _flag("--dry-run", "-n", "say what would run, and for how long"),
     _flag("--fresh", "redo all selected runs, finished or not"),
     _flag("--missing", "only runs that results/reference lacks"),
+    _flag("--telling-first", "undecided statements first, then missed values; ends with how to send the results"),
     _a("--jobs", "-j", type=positive, metavar="N", help="runs side by side (default: cores; 1 on a GPU)"),
     _a("--executor", choices=("local", "ray", "slurm"), default="local",
        help="run here, on a Ray cluster, or submit to Slurm: docs/clusters.md"),

@@ -13,6 +13,8 @@ from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, usual_profile
+from reproduce.comparison.distance import differences
+from reproduce.comparison.distance import in_words as differing_in_words
 from reproduce.comparison.published import CHECKED
 from reproduce.comparison.recorded import WORDS, Recorded
 from reproduce.pages.terminal import LOOKS, breakable, entry, table
@@ -218,6 +220,10 @@ def description(experiment: Experiment, published: Sequence[Entry], full: bool =
     parts += [Text(), _setting(apart, profiles)]
     if not full:
         parts += [Text(), Text("Everything else is at its default: --full shows it.", "dim")]
+    if paper := experiment.specs.get("paper"):
+        for name in (name for name in profiles if name in ("cpu", "night")):
+            differing = differing_in_words([differences(experiment.specs[name], paper)])
+            parts += [Text(), Text(f"{name}: as published but for {differing}")] if differing else []
     for profile, reason in experiment.absent.items():
         parts += [Text(), Text(f"no {profile} size: {reason}")]
     for profile, reason in experiment.extra.items():
