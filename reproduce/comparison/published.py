@@ -25,7 +25,7 @@ PROFILES = ("paper", "night", "cpu")
 CHECKED = PROFILES[::-1]
 """Profiles whose runs are compared, the smallest first."""
 
-LISTS = ("statement", "table", "settings", "headline", "exception", "ladder")
+LISTS = ("statement", "table", "settings", "headline", "exception", "ladder", "front")
 
 
 class PublishedError(ValueError):

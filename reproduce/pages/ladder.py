@@ -54,12 +54,21 @@ def _rung(experiment: Experiment, lengths: list[int], facts: Facts) -> list[str]
 def _at(runs: Sequence[Run], length: int, cells: Collection[tuple[int, int]]) -> str:
     """Return the median over trainings of all problems of a length, with the lowest and the highest."""
     there = [cell for cell in cells if cell[0] == length]
-    if not there:
-        return "-"
-    rates = []
-    for run in runs:
-        total = run.grid.total([cell[: len(run.grid.axes)] for cell in there], "teacher_forced")
-        rates.append(100 * total.rate("correct"))
+    return spread(accuracies(runs, there)) if there else "-"
+
+
+def accuracies(runs: Sequence[Run], cells: Collection[tuple[int, int]]) -> list[float]:
+    """Return the exact match of each run over all problems of these cells, in percent."""
+    totals = (run.grid.total([cell[: len(run.grid.axes)] for cell in cells], "teacher_forced") for run in runs)
+    return [100 * total.rate("correct") for total in totals]
+
+
+def spread(rates: Sequence[float]) -> str:
+    """Return the median, with the lowest and the highest if they differ.
+
+    >>> spread([100.0, 99.0, 20.0]), spread([7.0, 7.0])
+    ('99 (20 to 100)', '7')
+    """
     low, high = min(rates), max(rates)
     return f"{median(rates):.3g}" + f" ({low:.3g} to {high:.3g})" * (low < high)
 

@@ -55,7 +55,7 @@ def gather(repository: Path) -> Facts:
 
 FILE = "overview.svg"
 """Its name in results/."""
-WIDTH, HEIGHT = 6.75, 3.7
+WIDTH, HEIGHT = 7.2, 3.9
 EASIER = f"holds, {SHORTER}"
 SQUARES: Mapping[str, tuple[str, str]] = {
     HOLDS: (LOOKS[HOLDS].fill, LOOKS[HOLDS].sign),
@@ -63,7 +63,7 @@ SQUARES: Mapping[str, tuple[str, str]] = {
     **{word: (LOOKS[word].fill, LOOKS[word].sign) for word in WORDS if word != HOLDS},
 }
 """Answer -> colour and sign of its square."""
-LETTERS = 12
+LETTERS = 11
 """Of a line in a square."""
 
 
@@ -143,7 +143,7 @@ def picture(compared: Sequence[Comparison]) -> str:
     beside = headline(compared)
     with plotting.style():
         figure = plotting.sheet(WIDTH, HEIGHT)
-        left, lines = figure.subplots(1, 2, width_ratios=(5.1, 2.3))
+        left, lines = figure.subplots(1, 2, width_ratios=(5.9, 1.9))
         _squares(left, compared)
         lines.set_visible(beside is not None)
         if beside is not None:
@@ -170,7 +170,7 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
             sign = " ".join(dict.fromkeys(sign for _, sign in looks))
             words = textwrap.fill(text.name(answer), LETTERS)
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
-            axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=6.3, linespacing=1.05)
+            axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
     axes.set(xlim=(-0.5, most - 0.5), ylim=(len(compared) - 0.5, -0.5))
     axes.set_yticks(range(len(compared)), [textwrap.fill(_name(one), 12) for one in compared])
     axes.set_xticks([])

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lengen.metrics.measures import short
 from reproduce.comparison.answers import BAND, CEILING, FLOOR, Answer, Finding, Reason, Side
-from reproduce.comparison.distance import PROOF
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
 from reproduce.comparison.statements import Part
 from reproduce.comparison.values import number
@@ -233,43 +232,6 @@ def clause(answer: Answer) -> str:
     grounds = why(answer.obstacle) if answer.obstacle else ""
     near = f", {answer.distance}" if answer.distance else ""
     return _bracketed(f"{'; '.join(filter(None, (numbers, grounds)))}{near}")
-
-
-def phrase(answer: Answer) -> str:
-    """Return in brackets the shares that decided, from the worst training to the best, of comparisons the first.
-
-    If only some parts hold: those that do by name, and the shares of the others.
-    """
-    if answer.word not in (HOLDS, REPAIRED) and answer.obstacle:
-        held = [finding.part.words for finding in answer.findings if finding.word == HOLDS]
-        rest = _brief(answer.obstacle, named=bool(held))
-        return _bracketed("; ".join(filter(None, (f"{listed(held)}: {HOLDS}" if held else "", rest))))
-    findings = answer.deciding
-    if not findings or findings[0].unit != "%" or answer.distance == PROOF:
-        return ""
-    if findings[0].right:  # further comparisons are of other trainings
-        return _bracketed(_against(findings[0]))
-    sides = [finding.left for finding in findings]
-    shares = list(dict.fromkeys(spread(some, "%") for some in (sides if len(sides) < 3 else [sum(sides, ())])))
-    first = findings[0].part
-    if first.region == "trained_length" and len(shares) == 2:
-        return _bracketed(f"{shares[0]} in range, {shares[1]} {findings[1].part.words}")
-    return _bracketed("; ".join(shares))
-
-
-def _brief(finding: Finding, named: bool) -> str:
-    """Return the values of a part, after its words if others hold, or the reason if there are none."""
-    numbers = spread(finding.left, finding.unit) if finding.left else why(finding)
-    if finding.right and finding.left:
-        numbers = _against(finding)
-    return f"{finding.part.words}: {numbers}" if named else numbers
-
-
-def _against(finding: Finding) -> str:
-    """Return the values of the two sides of a comparison."""
-    seeds = [seed for side in finding.left for seed in side.seeds]
-    left = _ends(seeds, finding.unit) if seeds else NONE_LEARNED
-    return f"{left} against {spread(finding.right, finding.unit)}"
 
 
 def _bracketed(text: str) -> str:

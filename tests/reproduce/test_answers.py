@@ -245,7 +245,6 @@ def test_an_answer_with_several_words_shows_its_parts(monkeypatch):
     numbers = "96 % (three trainings: 95 to 97 %)"
     assert both.word == NOT_SEEN and text.evidence(both) == f"w: holds; low: not seen here, {numbers}"
     assert text.sentence(both) == f"{text.evidence(both)}; at most 5 % expected; {SETTING}"
-    assert text.phrase(both) == " (w: holds; low: 95 to 97 %)"
     assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs)) == numbers
 
 
