@@ -11,6 +11,7 @@ from lengen.solve import encode
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main, parser
 from reproduce.commands.promote import MOST
+from reproduce.comparison.values import hard
 from reproduce.pages import overview, readme, terminal, text
 from reproduce.pages.overview import Facts, gather
 from reproduce.runs import costs
@@ -208,16 +209,19 @@ def test_filling_replaces_blocks_and_nothing_else(known: Facts) -> None:
     assert all(text.count(answer.statement.words) == 2 for answer in answers)
     assert readme.filled(text, known) == text
     for kind, names in (("poem", "coupling"), ("answer", "joy"), ("score card", "coupling joy")):
-        with pytest.raises(readme.BlockError, match=f"'{kind} of {names}': there are score card, first of PAPERS"):
+        with pytest.raises(readme.BlockError, match=f"'{kind} of {names}': there are score card, first, promises of PAPERS"):
             readme.filled(block(kind, names), known)
     with pytest.raises(readme.BlockError, match="'summary of coupling', which declares none"):
         readme.filled(block("summary", "coupling"), known)
 
 
 def test_the_front_page_leads_with_published_values_that_are_met(known: Facts) -> None:
-    for paper, found in known.compared.items():
-        if found.score.compared:
-            assert f"**{found.score.within_5} of {found.score.compared}**" in README, paper
+    papers = [found for paper, found in known.compared.items() if not CATALOGUE.paper(paper).apart]
+    for found in papers:
+        score = hard(found.lines)
+        assert f"| {score.within_5} of {score.compared} |" in README, found.paper
+    beyond = hard(line for found in papers for line in found.lines)
+    assert f"**{beyond.within_5} of {beyond.compared} published values beyond the trained range" in README
 
 
 def test_a_statement_is_compared_by_its_id(capsys, monkeypatch, tmp_path) -> None:
