@@ -16,12 +16,13 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, verify
 from lengen.formats.base import END, FIRST, PAD
 from lengen.formats.linear import Linear
-from lengen.metrics import edit_distances
+from lengen.metrics.responses import edit_distances
 from lengen.models import Transformer
 from lengen.position_ids.digit_places import Coupled
 from lengen.position_ids.places import Consecutive
-from lengen.settings.model import EncoderDecoder, Sinusoidal
-from lengen.settings.spec import DataSpec, ModelSpec, Spec, TestSpec, TrainSpec, replace
+from lengen.settings.model import EncoderDecoder, ModelSpec, Sinusoidal
+from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
+from lengen.settings.spec import Spec, replace
 from lengen.tasks.addition import Addition
 from lengen.tasks.arithmetic import PairAddition
 from lengen.training.build import build_model

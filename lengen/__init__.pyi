@@ -5,15 +5,11 @@
 from . import benchmark as benchmark
 from .benchmark import evaluate as evaluate, problems as problems, score as score
 from .models.foreign import character_model as character_model
-from .callbacks import (
-    AccuracyGrid as AccuracyGrid,
-    AttentionMaps as AttentionMaps,
-    EditDistanceCurve as EditDistanceCurve,
-    LearningCurves as LearningCurves,
-    Measurement as Measurement,
-    Probes as Probes,
-    StopWhenGood as StopWhenGood,
-)
+from .callbacks.accuracy_grid import AccuracyGrid as AccuracyGrid, Measurement as Measurement
+from .callbacks.attention_maps import AttentionMaps as AttentionMaps, Probes as Probes
+from .callbacks.edit_distance_curve import EditDistanceCurve as EditDistanceCurve
+from .callbacks.learning_curves import LearningCurves as LearningCurves
+from .callbacks.monitoring import StopWhenGood as StopWhenGood
 from .data.datamodule import ArithmeticData as ArithmeticData
 from .training.quick import setting as setting
 from .data.task_data import TaskData as TaskData
@@ -26,7 +22,8 @@ from .formats.steps import MultiplicationStages as MultiplicationStages
 from .formats.subtasks import SUBTASKS as SUBTASKS, Subtasks as Subtasks
 from .huggingface import from_transformers as from_transformers
 from .loading import LoadError as LoadError, load as load
-from .metrics import answer_match as answer_match, edit_distances as edit_distances, exact_match as exact_match
+from .metrics.responses import answer_match as answer_match, edit_distances as edit_distances
+from .metrics.responses import exact_match as exact_match
 from .metrics.counted import (
     AnswerMatch as AnswerMatch,
     Counted as Counted,

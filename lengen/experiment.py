@@ -176,9 +176,8 @@ class Figure:
         return pkgutil.resolve_name(self.how)(self, runs, published or {}, **self.options)
 
 
-GRID, CURVES, TABLE, TRAINING, ATTENTION = (
-    f"lengen.plotting:{name}" for name in ("grid", "curves", "table", "training", "attention")
-)
+NAMES = ("grid", "curves", "table", "training", "attention")
+GRID, CURVES, TABLE, TRAINING, ATTENTION = (f"lengen.plotting:{name}" for name in NAMES)
 """The drawings that several figures share."""
 
 

@@ -12,8 +12,7 @@ from lengen.paper import Paper
 
 def found() -> tuple[Paper, ...]:
     """Return the papers of this folder, by their number."""
-    modules = [
-        importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__) if entry.ispkg
-    ]
+    packages = [entry.name for entry in pkgutil.iter_modules(__path__) if entry.ispkg]
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in packages]
     offered = [getattr(module, "PAPER", None) for module in modules]
     return tuple(sorted((paper for paper in offered if isinstance(paper, Paper)), key=lambda paper: paper.number))

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
+from lengen.part import nearest
 from lengen.results.records import Run
-from lengen.settings.spec import Spec, nearest
+from lengen.settings.spec import Spec
 from reproduce.store.files import StoreError
 from reproduce.store.store import WEIGHTS, Store
 
@@ -214,11 +215,8 @@ class Catalogue:
             return []
         declared = hash_of(experiment.specs[profile])
         chosen: dict[int, Run] = {}
-        runs = [
-            run
-            for run in store.of(self.home(experiment, profile).name, profile)
-            if self.counts(run, experiment, profile)
-        ]
+        experiment_runs = store.of(self.home(experiment, profile).name, profile)
+        runs = [run for run in experiment_runs if self.counts(run, experiment, profile)]
         for run in sorted(runs, key=lambda run: (run.info["spec_hash"] == declared, run.version)):
             chosen[run.seed] = run
         return [chosen[seed] for seed in sorted(chosen)]
@@ -241,10 +239,8 @@ class Catalogue:
 
     def _of(self, run: Run, experiment: Experiment, profile: str) -> bool:
         """Return True if a run lies in the folder of an experiment at a profile."""
-        return profile in experiment.specs and (run.experiment, run.profile) == (
-            self.home(experiment, profile).name,
-            profile,
-        )
+        place = self.home(experiment, profile).name, profile
+        return profile in experiment.specs and (run.experiment, run.profile) == place
 
     def _children(self, head: Sequence[str]) -> list[str]:
         """Return the names one level below: papers, figures of a paper, variants of a figure."""

@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -23,10 +23,8 @@ from lengen.digits import OperandError, Problems, cells, generator, whole
 from lengen.metrics import count
 from lengen.models import Transformer
 from lengen.models.foreign import Foreign, Predicting, answering
-from lengen.results.progress import Progress, write_whole
+from lengen.results.progress import Progress, Report, write_whole
 from lengen.results.records import Counts, Grid, RecordError
-
-Report = Callable[[Progress], None]
 
 
 class Measurement(Callback, ABC):

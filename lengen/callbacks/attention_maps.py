@@ -12,7 +12,7 @@ import torch
 from lightning import LightningModule, Trainer
 from torch import Tensor
 
-from lengen.callbacks.accuracy_grid import Measurement, Report
+from lengen.callbacks.accuracy_grid import Measurement
 from lengen.data.batch import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
@@ -20,7 +20,7 @@ from lengen.digits import OperandError, problem_texts, whole
 from lengen.digits import cells as checked
 from lengen.models import Transformer
 from lengen.part import SettingError
-from lengen.results.progress import Progress
+from lengen.results.progress import Progress, Report
 from lengen.results.records import AttentionMap, ExampleMap, KeyCount, in_steps
 
 MASS = 0.9

@@ -16,13 +16,14 @@ from collections.abc import Sequence
 
 import torch
 
-from lengen.callbacks import Measurement, response_losses
-from lengen.callbacks.accuracy_grid import Report
+from lengen.callbacks.accuracy_grid import Measurement
+from lengen.callbacks.learning_curves import response_losses
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
 from lengen.formats.base import END, FIRST
 from lengen.models import Transformer
+from lengen.results.progress import Report
 from lengen.tasks.base import LARGEST_ALPHABET
 
 EXAMPLES = 1000

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement, Report, cell_name
+from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement, cell_name
 from lengen.data.task_data import TaskData
 from lengen.digits import OperandError
 from lengen.metrics.responses import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
+from lengen.results.progress import Report
 from lengen.results.show import draw, extra
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Monitoring of a training: its loss, read rarely, its cost in seconds and tokens, its end once it is good."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from lightning.pytorch.trainer.states import TrainerFn
 from lengen.callbacks.loggers import LEARNING_RATE, TRAIN_LOSS, VALIDATION
 from lengen.digits import whole
 from lengen.machine import machine
-from lengen.results.progress import Progress, diverged, usable
+from lengen.results.progress import Progress, Report, diverged, usable
 
 
 def loss_names(hints: Iterable[str]) -> list[str]:
@@ -61,11 +61,7 @@ class TrainingLoss(Callback):
     """
 
     def __init__(
-        self,
-        every: int,
-        report: Callable[[Progress], None] = silent,
-        hints: Sequence[str] = (),
-        checkpoint: Path | None = None,
+        self, every: int, report: Report = silent, hints: Sequence[str] = (), checkpoint: Path | None = None
     ) -> None:
         self.every = whole("every", every)
         self.report = report
@@ -160,12 +156,7 @@ class Clock(Callback):
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state for a checkpoint: seconds up to their last update, steps, tokens, devices."""
-        return {
-            "seconds": self.training,
-            "steps": self.steps,
-            "tokens": self.tokens,
-            "steps_on": dict(self.steps_on),
-        }
+        return {"seconds": self.training, "steps": self.steps, "tokens": self.tokens, "steps_on": dict(self.steps_on)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from there."""

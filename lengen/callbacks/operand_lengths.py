@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 import torch
 
-from lengen.callbacks.accuracy_grid import Measurement, Report, score_cell
+from lengen.callbacks.accuracy_grid import Measurement, score_cell
 from lengen.data.task_data import TaskData
 from lengen.digits import OperandError, Problems, cells, generator, sample, whole
 from lengen.models import Transformer
 from lengen.part import SettingError
+from lengen.results.progress import Report
 from lengen.results.records import Grid
 
 

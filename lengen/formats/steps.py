@@ -79,14 +79,9 @@ class DigitStepsFormat(Written):
         layout.number(CARRIES_IN, 0, [0])
         for place in range(longest):
             layout.text(";" if place else ",")
-            for row, i, behind in (
-                (OPERANDS, 0, "+"),
-                (OPERANDS, 1, "+"),
-                (CARRIES_IN, 0, "="),
-                (SUM_DIGITS, 0, ",c="),
-            ):
+            for row, i, sign in ((OPERANDS, 0, "+"), (OPERANDS, 1, "+"), (CARRIES_IN, 0, "="), (SUM_DIGITS, 0, ",c=")):
                 layout.number(row, i, [place])
-                layout.text(behind)
+                layout.text(sign)
             layout.number(CARRIES_IN, 0, [place + 1])
         layout.text("|")
         layout.number(ANSWER, 0, places(longest + 1, reverse=self.reversed_answer))

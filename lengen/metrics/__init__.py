@@ -7,18 +7,7 @@ it from then on, and claims and figures can name it. Loading this loads no torch
 from typing import TYPE_CHECKING
 
 from lengen.formats.base import PAD, Vocab
-from lengen.metrics.responses import (
-    ANSWER_MATCH,
-    ANSWER_TOKEN,
-    EDIT_DISTANCE,
-    EXACT_MATCH,
-    Metric,
-    Responses,
-    answer_match,
-    answer_token,
-    edit_distances,
-    exact_match,
-)
+from lengen.metrics.responses import ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE, EXACT_MATCH, Responses
 from lengen.results.records import Counts
 
 if TYPE_CHECKING:
@@ -26,23 +15,8 @@ if TYPE_CHECKING:
 
     from lengen.formats.base import Written
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE)
-}
+METRICS = {metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE)}
 """Every metric by its name, which scores, claims and figures use."""
-
-__all__ = [
-    "ANSWER_TOKEN",
-    "EXACT_MATCH",
-    "METRICS",
-    "Metric",
-    "Responses",
-    "answer_match",
-    "answer_token",
-    "count",
-    "edit_distances",
-    "exact_match",
-]
 
 
 def count(written: "Tensor", reference: "Tensor", format: "Written", vocab: "Vocab", *, own_text: bool) -> Counts:

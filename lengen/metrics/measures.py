@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lengen.metrics import EXACT_MATCH
+from lengen.metrics.responses import EXACT_MATCH
 from lengen.results.records import Counts, Grid, Run
 from lengen.results.show import wilson
 from lengen.settings.sections import Trained

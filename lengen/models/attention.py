@@ -123,9 +123,7 @@ def attend(
         return functional.dropout(weights, dropout) @ value
     if bias is None:
         causal = mask is None
-        return scaled_dot_product_attention(
-            query, key, value, attn_mask=mask, is_causal=causal, scale=scale, dropout_p=dropout
-        )
+        return scaled_dot_product_attention(query, key, value, mask, dropout, is_causal=causal, scale=scale)
     if mask is None:
         mask = causal_mask(query.shape[2], query.device)
     # The bias carries the mask: the fused kernel takes one additive argument.

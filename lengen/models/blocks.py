@@ -3,8 +3,7 @@
 Axes: B batch, T tokens, C width of the residual stream, H heads, D head dimension.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
@@ -12,13 +11,9 @@ from lengen.encodings.base import Encoding
 from lengen.models.attention import Temperature, attend, attention_scores, attention_weights, causal_mask, closed_rows
 from lengen.models.layers import ACTIVATIONS, RMSNorm, Rounds
 from lengen.models.states import LayerCache, Record, Residuals
-from lengen.settings.spec import ModelSpec
+from lengen.settings.model import ModelSpec
 
-NORMS: dict[str, Callable[[int], nn.Module]] = {
-    "rmsnorm": RMSNorm,
-    "layernorm": nn.LayerNorm,
-    "none": lambda width: nn.Identity(),
-}
+NORMS: dict[str, Any] = {"rmsnorm": RMSNorm, "layernorm": nn.LayerNorm, "none": lambda width: nn.Identity()}
 
 
 class FeedForward(Rounds):
@@ -74,9 +69,8 @@ def biased(context: Context, fixed: Tensor, mask: Tensor) -> Context:
     """
     closed = closed_rows(fixed, mask)
     fixed = fixed.masked_fill(closed, 0.0)
-    return context._replace(
-        score_bias=fixed if context.score_bias is None else context.score_bias + fixed, closed=closed
-    )
+    joint = fixed if context.score_bias is None else context.score_bias + fixed
+    return context._replace(score_bias=joint, closed=closed)
 
 
 class Attention(Rounds):

@@ -12,7 +12,7 @@ from lengen.models.bias import FixedBias, along_lines, beside_encoder
 from lengen.models.blocks import Context, biased
 from lengen.models.states import Cache, LayerCache, Record, Residuals
 from lengen.models.transformer import Stack, Transformer
-from lengen.settings.spec import ModelSpec
+from lengen.settings.model import ModelSpec
 
 # Nothing here knows which task it solves or which encoding it has: positions arrive as integers with the data, and
 # enter through the encoding's entry points.

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lengen.data.batch import Batch
-from lengen.settings.spec import ModelSpec
+from lengen.settings.model import ModelSpec
 
 Kind = Literal["queries", "scores", "attention", "residuals"]
 

@@ -1,7 +1,7 @@
 """Common frame of all models: token embedding, the stack of blocks and its loops, output heads, initial weights."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast, final
 
 import torch
@@ -13,8 +13,7 @@ from lengen.encodings.absolute import sinusoids
 from lengen.encodings.base import built
 from lengen.models.blocks import NORMS, Attention, Block, Context, FeedForward
 from lengen.models.states import Cache, LayerCache, Record
-from lengen.settings.model import LoopsByLength
-from lengen.settings.spec import ModelSpec
+from lengen.settings.model import LoopsByLength, ModelSpec
 
 # Fan et al. 2025, "Looped Transformers for Length Generalization" (2409.15647): tasks with a known iterative solution
 # are learned by one block that is applied T(n) times to a problem of length n, in training and in testing, without
@@ -90,11 +89,7 @@ def _unit_logits(model: ModelSpec, ends: Ends) -> None:
         nn.init.normal_(output.weight, std=model.width**-0.5)
 
 
-INITIALISATIONS: dict[str, Callable[[nn.Module, ModelSpec, Ends], None]] = {
-    "t5": _t5,
-    "normal": _normal,
-    "xavier": _xavier,
-}
+INITIALISATIONS = {"t5": _t5, "normal": _normal, "xavier": _xavier}
 
 
 @final
@@ -163,11 +158,7 @@ class Stack(nn.ModuleList):
         return x
 
     def remember(
-        self,
-        embedded: Tensor,
-        context: Context,
-        caches: Sequence[LayerCache],
-        ending: nn.Module | None = None,
+        self, embedded: Tensor, context: Context, caches: Sequence[LayerCache], ending: nn.Module | None = None
     ) -> None:
         """Let tokens join the caches as in `forward`, of whose last block only keys and values are made.
 

@@ -47,12 +47,8 @@ def caption(picture: Picture, runs: Runs, published: Published, drawn: str) -> s
         if drawn == "curves":
             said.append("Grey: trained lengths. Dots: seeds.")
     kinds = published_kinds(picture.options)
-    theirs = [
-        value
-        for kind in kinds
-        for item, some in held
-        for value in at_same_lengths(published.get(item.name, ()), some[0], *kind)
-    ]
+    beside = [(published.get(item.name, ()), some[0]) for item, some in held]
+    theirs = [value for kind in kinds for values, run in beside for value in at_same_lengths(values, run, *kind)]
     said += _lacking(counted, drawn, bool(theirs)) if every else []
     if theirs and drawn == "grid":
         said += [f"Dashed: published, {value.printed}." for value in theirs]
@@ -92,11 +88,9 @@ def _lacking(held: Held, drawn: str, compared: bool) -> list[str]:
     if pale and drawn == "curves":
         said.append(f"Pale: most seeds have not learned{': ' + '; '.join(pale) if len(pale) <= SOME else ''}.")
     if lost and drawn in MARKS:
-        which = (
-            "; ".join(f"{name} {many}" for name, many in lost.items())
-            if len(lost) <= SOME
-            else (f"of {len(lost)} variants")
-        )
+        which = f"of {len(lost)} variants"
+        if len(lost) <= SOME:
+            which = "; ".join(f"{name} {many}" for name, many in lost.items())
         but = "; the comparison with published values keeps them" * compared
         said.append(f"Medians leave out seeds that have not learned: {which}{but}.")
     return [*said, RULE] if said or (marked and drawn != "training") else []

@@ -297,10 +297,8 @@ def training(
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         row[0].set_ylabel(what)
         if name not in shares:
-            _logarithmic(
-                row[0],
-                [value for _, some in drawn for run in some for _, one, value in run.metrics if one.startswith(name)],
-            )
+            logged = [row for _, some in drawn for run in some for row in run.metrics]
+            _logarithmic(row[0], [value for _, metric, value in logged if metric.startswith(name)])
     for axes in grid[-1]:
         axes.set_xlabel("Steps")
     entries = {line: told[line if lines else (names or {}).get(line, line)] for line in every if line or not lines}
@@ -325,18 +323,16 @@ def _at_end(axes: Axes, theirs: Sequence[Value], told: Mapping[str, Look]) -> bo
         if look and value.lengths[0] == value.lengths[1]:
             drawn = True
             aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3 * (k % 3), units="points")
-            axes.plot(
-                [last], [value.value], "D", color=look.colour, markerfacecolor="white", markersize=5, transform=aside
-            )
+            place, face = ([last], [value.value]), "white"
+            axes.plot(*place, "D", color=look.colour, markerfacecolor=face, markersize=5, transform=aside)
     axes.set_xlim(right=1.08 * last)
     return drawn
 
 
 def _lines_of(runs: Sequence[Run], family: str) -> list[str]:
     names = dict.fromkeys(name for run in runs for _, name, _ in run.metrics)
-    return [
-        name.removeprefix(family).removeprefix(".") for name in names if name == family or name.startswith(f"{family}.")
-    ]
+    lines = [name for name in names if name == family or name.startswith(f"{family}.")]
+    return [line.removeprefix(family).removeprefix(".") for line in lines]
 
 
 def _logarithmic(axes: Axes, found: Sequence[float]) -> None:

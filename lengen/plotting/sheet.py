@@ -76,9 +76,8 @@ def shown(picture: Picture, runs: Runs) -> list[tuple[Experiment, Sequence[Run]]
 def labels(item: Experiment, some: Sequence[Run]) -> dict[str, str]:
     """Return a dictionary from axis to label of an experiment, with what its runs have for the fields in it."""
     spec = some[0].spec
-    return {
-        name: ONE.sub(r"1 \1", FIELD.sub(lambda found: _read(spec, found[1]), text)) for name, text in item.at.items()
-    }
+    fields = {name: FIELD.sub(lambda field: _read(spec, field[1]), text) for name, text in item.at.items()}
+    return {name: ONE.sub(r"1 \1", text) for name, text in fields.items()}
 
 
 ONE = re.compile(r"\b1 (layer|head)s\b")

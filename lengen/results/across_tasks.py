@@ -66,10 +66,7 @@ def resampled(scores: ArrayLike, generator: np.random.Generator, draws: int = DR
 
 
 def stratified_interval(
-    statistic: Callable[..., Any],
-    *scores: ArrayLike,
-    generator: np.random.Generator,
-    draws: int = DRAWS,
+    statistic: Callable[..., Any], *scores: ArrayLike, generator: np.random.Generator, draws: int = DRAWS
 ) -> Interval:
     """Return the 95 % percentile interval of a ``statistic`` of one or more tables, seeds drawn again within each task.
 

@@ -21,6 +21,8 @@ class Progress(NamedTuple):
     """In-distribution exact match at the newest validation."""
 
 
+Report = Callable[[Progress], None]
+"""Receiver of the progress of a run."""
 EXPLODED = 1e6
 """Nats per token from which on a loss is none any more: no training that learned anything was near it."""
 

@@ -129,6 +129,3 @@ class LineWindow(Part, AttentionBias, tag="line_window", frozen=True):
     """Slope and offset of each line: which token of the prompt stands on it when the first response token is predicted,
     counted from the prompt's first token for positive slopes, else back from its last one; and how many tokens it moves
     on with every token."""
-
-
-__all__ = ["AttentionBias", "Given", "HardALiBi", "LineWindow", "Lines", "Window"]

@@ -213,6 +213,3 @@ def _shown(value: Any) -> Any:
     if isinstance(value, Part):
         return value.name if isinstance(value, Task) else value.kind
     return value
-
-
-__all__ = ["Changes", "assign", "overlay", "paths", "read"]

@@ -345,22 +345,3 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     def encoder_layers(self) -> int:
         """Blocks of an encoder beside the decoder."""
         return self.architecture.encoder_layers if isinstance(self.architecture, EncoderDecoder) else 0
-
-
-__all__ = [
-    "ALiBi",
-    "Architecture",
-    "Decoder",
-    "Encoder",
-    "EncoderDecoder",
-    "Encoding",
-    "Fire",
-    "Learned",
-    "LoopsByLength",
-    "ModelSpec",
-    "NoEncoding",
-    "RelativeKeys",
-    "Rotary",
-    "Sinusoidal",
-    "Tempered",
-]

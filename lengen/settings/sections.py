@@ -187,9 +187,8 @@ class DataSpec(Section, frozen=True):
                 self.format.check(hint)
             except SettingError as error:
                 raise SettingError(f"data.hints: {error}") from None
-        if self.vocabulary == "printable" and any(
-            len(symbol) > 1 or symbol not in string.printable for symbol in self.symbols
-        ):
+        foreign = any(len(symbol) > 1 or symbol not in string.printable for symbol in self.symbols)
+        if self.vocabulary == "printable" and foreign:
             raise SettingError(
                 f"data.vocabulary=printable: {self.task.kind} is written with symbols that are no printable ASCII "
                 f"characters; set data.vocabulary=task"
@@ -282,15 +281,3 @@ class TestSpec(Section, frozen=True):
     """Examples per tested length that are scored at every evaluation of the training; 0 scores none."""
     sampled: Count = 0
     """Examples per cell whose responses are also sampled at temperature 1."""
-
-
-__all__ = [
-    "NUMBER_FORMATS",
-    "VALIDATION",
-    "DataSpec",
-    "NumberFormat",
-    "RandomSpaces",
-    "Section",
-    "TestSpec",
-    "TrainSpec",
-]

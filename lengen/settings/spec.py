@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import structs
 
-from lengen.part import Part, SettingError, build, fields_of, nearest, plain
+from lengen.part import Part, SettingError, build, fields_of, plain
 from lengen.settings.changes import assign
 from lengen.settings.compatible import check_parts, check_sections
 from lengen.settings.model import ModelSpec
@@ -217,18 +217,3 @@ def from_dict(values: dict[str, Any], sort: type[Kind] = Spec) -> Kind:  # type:
     if not isinstance(values, dict):
         raise SettingError("the setting: expected sections by their names")
     return build({name: value for name, value in values.items() if name in named}, sort)
-
-
-__all__ = [
-    "DataSpec",
-    "ModelSpec",
-    "Role",
-    "Spec",
-    "TestSpec",
-    "TrainSpec",
-    "declared",
-    "from_dict",
-    "nearest",
-    "replace",
-    "validate",
-]

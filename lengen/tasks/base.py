@@ -235,10 +235,8 @@ class Task(Axis):
 
     def fixed_set(self, examples: int, seed: int) -> Problems:
         """Return a training set of so many problems as bytes, drawn in parts, so that its size limits memory."""
-        drawn = [
-            self.train(min(CHUNK, examples - start), stream("set", seed, start)).packed()
-            for start in range(0, examples, CHUNK)
-        ]
+        starts = range(0, examples, CHUNK)
+        drawn = [self.train(min(CHUNK, examples - start), stream("set", seed, start)).packed() for start in starts]
         return Problems(torch.cat([p.operands for p in drawn]), torch.cat([p.lengths for p in drawn]))
 
     def validation(self, n: int, generator: Generator) -> Problems:

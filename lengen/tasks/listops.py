@@ -92,9 +92,8 @@ class ListOps(Part, Task, tag="listops", frozen=True):
         sizes = torch.randint(FEWEST, self.digits + 1, (n,), generator=generator)
         problems = self._drawn(sizes, generator)
         (widest,) = self.shape(self.digits, 1)
-        return problems._replace(
-            operands=torch.nn.functional.pad(problems.operands, (0, widest - problems.operands.shape[2]))
-        )
+        room = widest - problems.operands.shape[2]
+        return problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """Return expressions of exactly ``length`` digits; of one there is the digit itself."""

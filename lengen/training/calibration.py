@@ -12,12 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 from lightning.pytorch.loggers.logger import Logger
 from torch import Tensor
 
-from lengen.callbacks import METRICS, VALIDATION, read_metrics
-from lengen.callbacks.loggers import Prefixed, write_metrics
+from lengen.callbacks.loggers import METRICS, VALIDATION, Prefixed, read_metrics, write_metrics
 from lengen.callbacks.monitoring import added
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
-from lengen.results.progress import Progress, write_whole
+from lengen.results.progress import Progress, Report, write_whole
 from lengen.settings.spec import Spec
 from lengen.training import run
 from lengen.training.build import load
@@ -33,7 +32,7 @@ Bias = TypeVar("Bias")
 class OneRun:
     """Passes progress on, as of one training of all trainings' steps; only the last one's measurements are reported."""
 
-    def __init__(self, report: Callable[[Progress], None], steps: int) -> None:
+    def __init__(self, report: Report, steps: int) -> None:
         self.report = report
         self.steps = steps
         self.before = 0
@@ -59,7 +58,7 @@ def execute(
     trainings: Sequence[Spec],
     seed: int,
     folder: Path,
-    report: Callable[[Progress], None],
+    report: Report,
     loggers: Sequence[Logger],
     calibrate: Callable[[Transformer, TaskData], Bias],
     give: Callable[[Transformer, Bias], None],
@@ -94,9 +93,7 @@ def execute(
     return replace(outcome, info=info, arrays=outcome.arrays | arrays)
 
 
-def train_before(
-    spec: Spec, seed: int, folder: Path, report: Callable[[Progress], None], loggers: Sequence[Logger] = ()
-) -> dict[str, Any]:
+def train_before(spec: Spec, seed: int, folder: Path, report: Report, loggers: Sequence[Logger] = ()) -> dict[str, Any]:
     """Train in ``folder`` if that has not been done; returns the `lengen.training.run.Outcome`.
 
     ``loggers`` get its values under their names, with that of the folder before them.

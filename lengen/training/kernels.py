@@ -28,7 +28,7 @@ from lengen.data.task_data import TaskData
 from lengen.digits import generator
 from lengen.machine import ROUNDS_NATIVELY, machine
 from lengen.models.layers import Rounding, round_products, rounded_products
-from lengen.results.progress import Progress, write_whole
+from lengen.results.progress import Progress, Report, write_whole
 from lengen.settings.spec import Spec
 from lengen.training.module import SequenceModule
 from lengen.training.operations import training_seconds
@@ -72,7 +72,7 @@ class Kernels(msgspec.Struct, frozen=True, kw_only=True):
 class ChosenKernels(Callback):
     """Chooses when training starts; ``kernels`` is what trains, and ``folder`` keeps it for a run that is resumed."""
 
-    def __init__(self, folder: Path, report: Callable[[Progress], None] = lambda progress: None) -> None:
+    def __init__(self, folder: Path, report: Report = lambda progress: None) -> None:
         self.path = Path(folder) / FILE
         self.report = report
         self.kernels: Kernels | None = None

@@ -11,6 +11,7 @@ from lightning.pytorch.utilities import CombinedLoader
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
+from torch.optim.lr_scheduler import LRScheduler
 
 from lengen.callbacks.accuracy_grid import cell_name, model_of
 from lengen.callbacks.loggers import LEARNING_RATE, VALIDATION
@@ -24,7 +25,8 @@ from lengen.metrics.counted import ExactMatch
 from lengen.models.foreign import Predicting, logits_of
 from lengen.models.layers import round_products
 from lengen.part import SettingError, plain
-from lengen.settings.spec import Spec, TrainSpec, from_dict
+from lengen.settings.sections import TrainSpec
+from lengen.settings.spec import Spec, from_dict
 from lengen.training.build import SMALL, build_model, one_is_best
 
 
@@ -47,9 +49,7 @@ def learning_rate_factor(step: int, train: TrainSpec) -> float:
     return train.final_lr + (1 - train.final_lr) * 0.5 * (1 + math.cos(math.pi * done))
 
 
-def build_optimizer(
-    model: nn.Module, train: TrainSpec
-) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
+def build_optimizer(model: nn.Module, train: TrainSpec) -> tuple[torch.optim.Optimizer, LRScheduler]:
     """Return AdamW over all parameters of a model and its schedule, stepped once per optimizer step."""
     optimizer = adamw(model.parameters(), train)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate_factor(step, train))

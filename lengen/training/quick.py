@@ -223,7 +223,7 @@ def train(
 
     from lightning import Callback
 
-    from lengen.callbacks import StopWhenGood
+    from lengen.callbacks.monitoring import StopWhenGood
     from lengen.data.datamodule import ArithmeticData
     from lengen.training.kernels import ChosenKernels
     from lengen.training.module import SequenceModule

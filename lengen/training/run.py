@@ -21,31 +21,19 @@ from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.pytorch.loggers.logger import Logger
 from safetensors.torch import save_model
 
-from lengen.callbacks import (
-    CHECKPOINT,
-    METRICS,
-    VALIDATION,
-    AccuracyGrid,
-    AttentionMaps,
-    Clock,
-    LearningCurves,
-    Measurement,
-    MetricsLogger,
-    Probes,
-    ResumePoint,
-    StopWhenGood,
-    TrainingLoss,
-    read_metrics,
-)
+from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement
+from lengen.callbacks.attention_maps import AttentionMaps, Probes
 from lengen.callbacks.chance import Chance
-from lengen.callbacks.checkpoint import checked
-from lengen.callbacks.monitoring import added, between_readings, device_name
+from lengen.callbacks.checkpoint import CHECKPOINT, ResumePoint, checked
+from lengen.callbacks.learning_curves import LearningCurves
+from lengen.callbacks.loggers import METRICS, VALIDATION, MetricsLogger, read_metrics
+from lengen.callbacks.monitoring import Clock, StopWhenGood, TrainingLoss, added, between_readings, device_name
 from lengen.callbacks.operand_lengths import OperandLengths
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
 from lengen.part import SettingError
-from lengen.results.progress import Progress
+from lengen.results.progress import Report
 from lengen.results.records import AttentionMap, Grid, KeyCount
 from lengen.settings.spec import Spec, declared
 from lengen.training.build import SMALL, model_for, one_is_best
@@ -97,7 +85,7 @@ def execute(
     spec: Spec,
     seed: int,
     folder: Path,
-    report: Callable[[Progress], None],
+    report: Report,
     prepare: Callable[[Transformer], None] | None = None,
     loggers: Sequence[Logger] = (),
 ) -> Outcome:
@@ -166,7 +154,7 @@ def check_bias(spec: Spec) -> None:
         )
 
 
-def training_callbacks(spec: Spec, folder: Path, report: Callable[[Progress], None]) -> list[Callback]:
+def training_callbacks(spec: Spec, folder: Path, report: Report) -> list[Callback]:
     """Return the callbacks of a training.
 
     They are losses, curves, early stopping, and the checkpoint, which has all their states.

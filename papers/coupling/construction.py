@@ -103,9 +103,8 @@ def set_head(
 ) -> None:
     """Set one head: pairs (subspace of the query, subspace of the key) that have to agree, what it reads and writes."""
     at, size = sizes.subspaces(), sum(sizes.bits) + 1
-    query, key, value = (
-        getattr(attention, name).weight[head * size : (head + 1) * size] for name in ("query", "key", "value")
-    )
+    rows = slice(head * size, (head + 1) * size)
+    query, key, value = (getattr(attention, name).weight[rows] for name in ("query", "key", "value"))
     row = 0
     for asked, offered in compares:
         bits = at[asked].stop - at[asked].start

@@ -32,11 +32,8 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
             item, run = found
             heads = plotting.structured_heads(_map(run), 3)
             maps.append(Row(plotting.label(item, [run]).replace(", ", ",\n"), _map(run), heads))
-    counted = {
-        plotting.label(item, some): some
-        for item, some in plotting.shown(picture, runs)
-        if any(run.key_counts for run in some)
-    }
+    held = plotting.shown(picture, runs)
+    counted = {plotting.label(item, some): some for item, some in held if any(run.key_counts for run in some)}
     if not maps or not counted:
         return plotting.empty()
     figure = plotting.sheet(plotting.PAGE, 1.75 * len(maps) + 2.3)
@@ -84,9 +81,8 @@ def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> L
     middle = means.groupby("count")["keys"].median()
     lacking = not most_have_learned(runs)
     sns.lineplot(x=middle.index, y=middle.to_numpy(), ax=axes, color=look.colour, legend=False, ls=look.line)
-    axes.plot(
-        means["count"], means["keys"], look.marker, color=look.colour, markerfacecolor="none" if lacking else None
-    )
+    face = "none" if lacking else None
+    axes.plot(means["count"], means["keys"], look.marker, color=look.colour, markerfacecolor=face)
     axes.set_xticks(sorted(means["count"].unique()))
     return Line2D([], [], color=look.colour, ls=look.line, marker=look.marker, label=label)
 

@@ -102,9 +102,8 @@ def nearest(found: np.ndarray) -> list[tuple[int, int]]:
         heads = sorted(best)
     if len(heads) < 4:
         return [max(heads, key=lambda place: found[place][one]) for one in range(4)]
-    chosen = max(
-        itertools.permutations(heads, 4), key=lambda order: sum(found[place][one] for one, place in enumerate(order))
-    )
+    orders = itertools.permutations(heads, 4)
+    chosen = max(orders, key=lambda order: sum(found[place][one] for one, place in enumerate(order)))
     return [(int(layer), int(head)) for layer, head in chosen]
 
 

@@ -61,9 +61,8 @@ class Told(NamedTuple):
 
 def told(rows: list[dict[str, int]], length: int) -> Told:
     """Weigh the cells of a length as random strings do, ``comb(length, ones)`` of ``2 ** length``."""
-    cells = [
-        (comb(length, row["ones"]) / 2**length, row["correct"] / row["n"]) for row in rows if row["length"] == length
-    ]
+    own = [row for row in rows if row["length"] == length]
+    cells = [(comb(length, row["ones"]) / 2**length, row["correct"] / row["n"]) for row in own]
     return Told(sum(part * rate for part, rate in cells), sum(part * max(rate, 1 - rate) for part, rate in cells))
 
 
@@ -83,9 +82,8 @@ def draw(rows: list[dict[str, int]]) -> Any:
     """Draw right answers in percent as a heat map of length by number of ones, the trained lengths in red."""
     trained = sum(length <= TRAINED for length in LENGTHS)
     bar = {"label": "Right answers (%)"}
-    return rate_map(
-        rows, {"length": "Bits", "ones": "Ones in the string"}, (6.75, 2.2), trained, xticklabels=5, cbar_kws=bar
-    )
+    labels = {"length": "Bits", "ones": "Ones in the string"}
+    return rate_map(rows, labels, (6.75, 2.2), trained, xticklabels=5, cbar_kws=bar)
 
 
 def main(folders: Sequence[str]) -> None:

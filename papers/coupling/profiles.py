@@ -37,10 +37,7 @@ ATTENTION = ((11, 11), (10, 2), (10, 5), (10, 10), (10, 15))
 
 PAPER_ADDITION = Spec(
     data=DataSpec(
-        task=Addition(digits=10, operands=10),
-        format=SCRATCHPAD,
-        position_ids=Coupled((40, 40)),
-        examples=500_000,
+        task=Addition(digits=10, operands=10), format=SCRATCHPAD, position_ids=Coupled((40, 40)), examples=500_000
     ),
     model=ModelSpec(layers=6, heads=8, width=1024, head_dim=128, ff_width=2048),
     train=TrainSpec(steps=50_000, batch=400, lr=3e-5, precision="bf16-mixed", evaluations=50),
@@ -93,10 +90,7 @@ NIGHT_SMALL = Spec(
     model=ModelSpec(layers=1, heads=4, width=128, head_dim=32, ff_width=256, tied=False),
     train=TrainSpec(steps=2500, batch=64, lr=1e-3, betas=(0.9, 0.99), precision="bf16-products"),
     test=TestSpec(
-        lengths=(1, 2, 3, 4, 5, 6, 7, 8, 10, 12),
-        counts=(2, 3, 4, 5, 6, 7, 8, 10, 12),
-        examples=100,
-        free_running=False,
+        lengths=(1, 2, 3, 4, 5, 6, 7, 8, 10, 12), counts=(2, 3, 4, 5, 6, 7, 8, 10, 12), examples=100, free_running=False
     ),
 )
 """The headline method on S_A(4, 4) for the ablations, with one layer and four heads: the smallest model that the paper
@@ -160,12 +154,7 @@ AT_LENGTHS = ByProfile(
     night={
         "data": {"task": PAPER_ADDITION.data.task, "position_ids": PAPER_ADDITION.data.position_ids},
         "train": {"steps": 4000, "precision": "32-true"},
-        "test": {
-            "lengths": TESTED,
-            "counts": (2, *TESTED[1:]),
-            "examples": 100,
-            "attention": (),
-        },
+        "test": {"lengths": TESTED, "counts": (2, *TESTED[1:]), "examples": 100, "attention": ()},
     }
 )
 """The published problem at night, S_A(10, 10), tested in 81 of the 870 published cells."""

@@ -75,9 +75,8 @@ def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
     axes.set_yticks(np.arange(len(values)) + 0.5, labels=list(values.index), rotation=0)
     axes.tick_params(length=0)
     axes.set(xlabel="", ylabel="")
-    bar = figure.colorbar(
-        ScalarMappable(Normalize(1, FURTHEST), plotting.HEAT), ax=axes, shrink=0.5, aspect=30, pad=0.01
-    )
+    colours = ScalarMappable(Normalize(1, FURTHEST), plotting.HEAT)
+    bar = figure.colorbar(colours, ax=axes, shrink=0.5, aspect=30, pad=0.01)
     bar.set_label("Solved multiple of what was trained")
     return figure
 

@@ -13,7 +13,7 @@ shorter one with that rate was better.
 import contextlib
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import torch
 from lightning.pytorch.loggers.logger import Logger
 
-from lengen.callbacks import METRICS, VALIDATION
+from lengen.callbacks.loggers import METRICS, VALIDATION
 from lengen.data.task_data import TaskData
 from lengen.decoding.inside import longest_problems, mean_attention, of_response
 from lengen.metrics.measures import exact_at_longest
 from lengen.models import Decoder, Transformer
 from lengen.models.bias import LineBias
-from lengen.results.progress import DivergedError, Progress, write_whole
+from lengen.results.progress import DivergedError, Report, write_whole
 from lengen.settings.sections import Trained
 from lengen.settings.spec import Spec
 from lengen.training import calibration
@@ -64,11 +64,7 @@ def best(tried: Sequence[Tried]) -> Tried:
 
 
 def execute_chosen(
-    spec: ChosenSpec,
-    seed: int,
-    folder: Path,
-    report: Callable[[Progress], None],
-    loggers: Sequence[Logger] = (),
+    spec: ChosenSpec, seed: int, folder: Path, report: Report, loggers: Sequence[Logger] = ()
 ) -> lengen.Outcome:
     """Make one run; called again after a kill it goes on. ``loggers`` get the values of all of its trainings."""
     spec.check()
@@ -101,20 +97,14 @@ def execute_chosen(
     }
     notes = [f"learning rate {chosen.rate:g}, after {len(tried)} of {len(spec.choice.rates)}"]
     if times > 1:
-        notes.append(
-            f"trained again with {times} times the budget: exact match at the trained length was {chosen.learned:.2f}"
-        )
+        reached = f"exact match at the trained length was {chosen.learned:.2f}"
+        notes.append(f"trained again with {times} times the budget: {reached}")
     notes += outcome.info.get("notes", [])
     return replace(outcome, info=outcome.info | {"scalars": scalars, "notes": notes, "kernels_of": of_parts(folder)})
 
 
 def _train(
-    spec: ChosenSpec,
-    training: Spec,
-    seed: int,
-    folder: Path,
-    report: Callable[[Progress], None],
-    loggers: Sequence[Logger],
+    spec: ChosenSpec, training: Spec, seed: int, folder: Path, report: Report, loggers: Sequence[Logger]
 ) -> tuple[Tried, lengen.Outcome | None]:
     """Return a training with one rate; without its outcome if it was over before.
 
@@ -143,11 +133,7 @@ Lines = tuple[torch.Tensor, dict[str, torch.Tensor]]
 
 
 def execute_calibrated(
-    spec: CalibratedSpec,
-    seed: int,
-    folder: Path,
-    report: Callable[[Progress], None],
-    loggers: Sequence[Logger] = (),
+    spec: CalibratedSpec, seed: int, folder: Path, report: Report, loggers: Sequence[Logger] = ()
 ) -> Outcome:
     """Make both trainings; called again after a kill it goes on in whichever it was."""
 
@@ -171,9 +157,8 @@ def _records(lines: Lines, began: dict[str, Any], info: dict[str, Any]) -> calib
         "lines_cross": float((tables["cross.table"][:, heads] > -torch.inf).sum()),
     }
     notes = [] if heads.any() else ["no line passed the threshold in any head: the second model has no bias"]
-    return calibration.Records(
-        scalars, notes, {f"lines.{name.removesuffix('.table')}": table for name, table in tables.items()}
-    )
+    arrays = {f"lines.{name.removesuffix('.table')}": table for name, table in tables.items()}
+    return calibration.Records(scalars, notes, arrays)
 
 
 def calibrate(model: Transformer, data: TaskData, spec: CalibratedSpec, seed: int) -> torch.Tensor:

@@ -134,9 +134,8 @@ class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
 
     def trained(self, rate: float, times: int = 1) -> CalibratedSpec:
         spec = super().trained(rate, times)
-        return CalibratedSpec(
-            data=spec.data, model=spec.model, train=spec.train, test=spec.test, calibration=self.calibration
-        )
+        parts = {name: getattr(spec, name) for name in spec.__struct_fields__}
+        return CalibratedSpec(**parts, calibration=self.calibration)
 
     def check(self) -> None:
         super().check()

@@ -203,19 +203,15 @@ def _swept(runs: Runs, measures: Mapping[str, Measure], share: bool) -> Figure:
         for axes, group in zip(line, groups, strict=True):
             some = frame[(frame["measure"] == label) & (frame["group"] == group)]
             _dots(axes, some, "width", "training", list(NAMES.values()), colours)
-            axes.set(
-                title=_role(every[0], group) if place == 0 else "",
-                xlabel="Width" if place == len(grid) - 1 else "",
-                ylabel="",
-            )
+            axes.set(title=_role(every[0], group) if place == 0 else "", ylabel="")
+            axes.set_xlabel("Width" if place == len(grid) - 1 else "")
         line[0].set_ylabel(label)
         if share:
             plotting.percent(line[0])
         else:
             line[0].set_ylim(bottom=0)
-    plotting.legend(
-        figure, [Line2D([], [], marker="o", ls="", color=colours[name], label=name) for name in NAMES.values()]
-    )
+    handles = [Line2D([], [], marker="o", ls="", color=colours[name], label=name) for name in NAMES.values()]
+    plotting.legend(figure, handles)
     return figure
 
 
@@ -225,15 +221,8 @@ def _role(run: Run, group: Sequence[int]) -> str:
 
 def _dots(axes: Axes, frame: pd.DataFrame, x: str, hue: str, order: Sequence[str], colours: Mapping[str, Any]) -> None:
     """Draw every run as a dot, side by side by ``hue``, with a bar at the median."""
-    options: dict[str, Any] = {
-        "data": frame,
-        "x": x,
-        "y": "value",
-        "hue": hue,
-        "hue_order": order,
-        "palette": colours,
-        "ax": axes,
-    }
+    options: dict[str, Any] = {"data": frame, "x": x, "y": "value", "hue": hue, "hue_order": order}
+    options |= {"palette": colours, "ax": axes}
     sns.stripplot(**options, dodge=True, jitter=False, size=3, alpha=0.6, legend=False, clip_on=False)
     sns.pointplot(
         **options, estimator="median", errorbar=None, dodge=0.4, linestyle="none", marker="_", markersize=9,
@@ -306,7 +295,6 @@ def fig4_9(picture: Picture, runs: Runs, published: Published) -> Figure:
         axes.set(xlabel="", ylabel=label)
         if family == "hits.subtask":
             axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    plotting.legend(
-        figure, [Line2D([], [], marker="s", ls="", color=colour, label=name) for name, colour in colours.items()]
-    )
+    handles = [Line2D([], [], marker="s", ls="", color=colour, label=name) for name, colour in colours.items()]
+    plotting.legend(figure, handles)
     return figure

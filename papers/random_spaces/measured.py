@@ -9,8 +9,8 @@ import torch
 from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
-from lengen.callbacks import response_losses
-from lengen.callbacks.accuracy_grid import Measurement, Report
+from lengen.callbacks.accuracy_grid import Measurement
+from lengen.callbacks.learning_curves import response_losses
 from lengen.data.task_data import TaskData
 from lengen.data.writer import Writer
 from lengen.decoding.decoding import generate, go_on, read, verify
@@ -20,7 +20,7 @@ from lengen.formats.linear import Linear
 from lengen.formats.steps import DigitSteps
 from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
-from lengen.results.progress import Progress
+from lengen.results.progress import Progress, Report
 from papers.random_spaces.profiles import MeasuredSpec
 
 # The maps show the largest weight over heads, and Section 4.3.2 says that those of Abacus positions select the right
@@ -85,9 +85,8 @@ def aligned(model: Transformer, data: TaskData, problems: Problems) -> Aligned:
             first = first or (tokens, layers)
     assert first is not None
     tokens, layers = first
-    return Aligned(
-        np.array(shares, np.float32), layers.amax(dim=1).numpy().astype(np.float16), tokens.numpy().astype(np.int16)
-    )
+    largest = layers.amax(dim=1).numpy().astype(np.float16)
+    return Aligned(np.array(shares, np.float32), largest, tokens.numpy().astype(np.int16))
 
 
 def is_shortened(written: str, true: str) -> bool:

@@ -96,14 +96,7 @@ BASE: dict[str, MeasuredSpec] = {
         _SMALLER,
         {
             "model": {"layers": 1, **of_width(32, heads=2, hidden=1)},
-            "train": {
-                "steps": 8,
-                "batch": 8,
-                "evaluations": 2,
-                "bucket": 2,
-                "warmup_steps": 2,
-                "precision": "32-true",
-            },
+            "train": {"steps": 8, "batch": 8, "evaluations": 2, "bucket": 2, "warmup_steps": 2, "precision": "32-true"},
             "test": {"examples": 8, "track": 4},
             "measure": {"examples": 4, "prompts": 4},
         },
@@ -120,9 +113,7 @@ def _set(trained: tuple[int, ...], tested: tuple[int, ...], examples: int) -> Ch
 
 
 ONE_TO_THREE = ByProfile(
-    paper=_set((1, 3), up_to(4), 10_000),
-    cpu=_set((1, 3), up_to(4), 10_000),
-    smoke=_set((1, 3), up_to(4), 200),
+    paper=_set((1, 3), up_to(4), 10_000), cpu=_set((1, 3), up_to(4), 10_000), smoke=_set((1, 3), up_to(4), 200)
 )
 """1-3_digit; at smoke with fewer problems."""
 ONE_TO_SEVEN = ByProfile(
@@ -144,11 +135,7 @@ MINI = ByProfile(
     smoke=_set(up_to(4, 3), up_to(6), 200),
 )
 """generalize_to_longer_mini. The longest tested length is 4/3 of the longest trained one at paper, night and cpu."""
-SWEPT = ByProfile(
-    paper=MINI.paper,
-    cpu=_set(up_to(5, 4), up_to(6), 30_000),
-    smoke=MINI.smoke,
-)
+SWEPT = ByProfile(paper=MINI.paper, cpu=_set(up_to(5, 4), up_to(6), 30_000), smoke=MINI.smoke)
 """generalize_to_longer_mini again, one digit shorter at night and cpu: with four sub-tasks in the mixture a fifth of
 the examples are additions, and width 64 has to learn them too."""
 PADDED = ByProfile(

@@ -88,9 +88,7 @@ def draw(rows: Sequence[Mapping[str, str]]) -> Any:
     figure = Figure(figsize=(3.3, 2.2), layout="constrained")
     axes = figure.subplots()
     gains = [float(row["gain"]) for row in matched]
-    errors = [
-        [abs(float(row[end]) - gain) for row, gain in zip(matched, gains, strict=True)] for end in ("low", "high")
-    ]
+    errors = [[abs(float(row[end]) - float(row["gain"])) for row in matched] for end in ("low", "high")]
     places = range(len(matched))
     axes.errorbar(places, gains, errors, fmt="o", color=COLOURS[0], capsize=3, label="equal size and width")
     axes.axhline(PRINTED_GAIN, color=BLACK, linestyle="--", linewidth=1, label="printed")

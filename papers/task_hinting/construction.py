@@ -172,9 +172,7 @@ def _mark_written(mlp: FeedForward, at: Vectors, printed: bool) -> None:
             sends(leave, unit, at.tilde.a, -sign)
 
 
-def _left_and_successor(
-    attention: Attention, at: Vectors, gamma: Tensor, W: float, kappa: float, epsilon: float
-) -> None:
+def _left_and_successor(attention: Attention, at: Vectors, gamma: Tensor, W: float, kappa: float, eps: float) -> None:
     """Set the attention of block 2 (A.5.1): whether a copy of this symbol is left, and the next larger one."""
     Q, K, V = _matrices(attention)
     e, tilde, hat = at.e, at.tilde, at.hat
@@ -191,7 +189,7 @@ def _left_and_successor(
     a, b = torch.triu_indices(len(gamma), len(gamma), offset=1)
     sends(Q, e.a[a], e.a[b], kappa * gamma[b])
     sends(K, e.a, e.a)
-    sends(V, e.a, hat.a, epsilon)
+    sends(V, e.a, hat.a, eps)
     # A.14: Q e'_bot = e'_bot, K e'_bot = e'_bot, V e'_bot = 0.
     sends(Q, e.bot, e.bot, kappa)
     sends(K, e.bot, e.bot)

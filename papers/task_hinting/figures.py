@@ -42,11 +42,8 @@ DELIMITER = "⊥"
 COLUMNS = (("encoder", 0), ("encoder", 1), ("decoder", 0), ("decoder", 1))
 """Basis and stage of the published plots, from left to right."""
 STAGES = ("before MLP", "after MLP")
-LOOKS = {
-    "itself": (plotting.COLOURS[1], "o"),
-    "its successor": (plotting.COLOURS[0], "^"),
-    "the minimum": (plotting.COLOURS[2], "D"),
-}
+BLUE, ORANGE, GREEN, *_ = plotting.COLOURS
+LOOKS = {"itself": (ORANGE, "o"), "its successor": (BLUE, "^"), "the minimum": (GREEN, "D")}
 
 
 @dataclasses.dataclass(frozen=True)

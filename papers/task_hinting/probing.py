@@ -7,14 +7,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.callbacks.accuracy_grid import Measurement, Report
+from lengen.callbacks.accuracy_grid import Measurement
 from lengen.data.batch import response_start
 from lengen.data.task_data import TaskData
-from lengen.decoding.inside import Bases, bases, orthogonality, probe, projections
+from lengen.decoding.inside import bases, orthogonality, probe
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
 from lengen.models import Decoder, Transformer
-from lengen.results.progress import Progress
+from lengen.results.progress import Progress, Report
 from lengen.tasks.sorting import Sorting, successors
 from lengen.training.build import model_for
 from papers.task_hinting.profiles import ProbedSpec
@@ -128,16 +128,3 @@ def measurements(spec: ProbedSpec) -> list[Measurement]:
     probe = spec.probe
     asked = probe.examples or probe.sequences
     return [Mechanisms(spec.test.lengths, probe.examples, probe.sequences)] if asked else []
-
-
-__all__ = [
-    "Bases",
-    "Hits",
-    "Mechanisms",
-    "bases",
-    "measurements",
-    "mechanisms",
-    "orthogonality",
-    "probe",
-    "projections",
-]

@@ -115,10 +115,7 @@ BASE["night"] = BASE["cpu"]
 of the whole paper, and more experiments."""
 
 AT_LENGTHS = ByProfile(
-    cpu={
-        "data.task": {"longest": 20, "alphabet": 100},
-        "test": {"lengths": PUBLISHED.test.lengths, "examples": 1000},
-    }
+    cpu={"data.task": {"longest": 20, "alphabet": 100}, "test": {"lengths": PUBLISHED.test.lengths, "examples": 1000}}
 )
 """The published problem: up to 20 numbers of 1 to 100, tested at up to 100 numbers."""
 HINTED_STEPS = 96_000
@@ -189,13 +186,7 @@ _NARROW = of_width(64, heads=2, hidden=2)
 ADDING_ONE = ByProfile(
     paper=_UP_TO_TEN,
     cpu={**_UP_TO_TEN, "model": _NARROW, "train.steps": 16_000},
-    night={
-        **_UP_TO_TEN,
-        "model": _NARROW,
-        "data.examples": SIZES["1m"],
-        "train.steps": 24_000,
-        "test.examples": 2000,
-    },
+    night={**_UP_TO_TEN, "model": _NARROW, "data.examples": SIZES["1m"], "train.steps": 24_000, "test.examples": 2000},
     smoke={"data.task": Increment(longest=4, short=3, skew=0.8, repeats=0.1), **_ADDING_ONE},
 )
 """The task and its model, at the lengths of each profile."""

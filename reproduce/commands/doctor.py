@@ -21,7 +21,7 @@ from filelock import SoftFileLease, Timeout
 
 from lengen.machine import machine
 from reproduce.pages.terminal import width
-from reproduce.store.checkout import checkout, differing, results_root, versions
+from reproduce.store.checkout import differing, locked, results_root
 from reproduce.store.files import HEARTBEAT, LEASE, STALE, StoreError, existing, leased, readable, silent, write_text
 
 OLDEST = (3, 11)
@@ -42,9 +42,8 @@ class Finding(NamedTuple):
     remedy: str = ""
 
     def __str__(self) -> str:
-        return f"{'look' if self.remedy else 'ok':<5}{self.what:<13}{self.found}" + (
-            f": {self.remedy}" if self.remedy else ""
-        )
+        line = f"{'look' if self.remedy else 'ok':<5}{self.what:<13}{self.found}"
+        return f"{line}: {self.remedy}" if self.remedy else line
 
 
 def doctor_command(_: argparse.Namespace) -> int:
@@ -72,9 +71,8 @@ def python(version: tuple[int, ...]) -> Finding:
     """Check that this Python is new enough."""
     here = f"{'.'.join(map(str, version))} on {platform.system()} {platform.machine()}"
     name = ".".join(map(str, OLDEST))
-    return Finding(
-        "Python", here, "" if version >= OLDEST else f"install Python {name} or newer, make PYTHON=python{name}"
-    )
+    remedy = f"install Python {name} or newer, make PYTHON=python{name}"
+    return Finding("Python", here, "" if version >= OLDEST else remedy)
 
 
 def instructions(model: str, sets: tuple[str, ...]) -> Finding:
@@ -129,23 +127,18 @@ def silent_leases(root: Path, now: float) -> Finding:
     owners = {path: owner for path in sorted(root.glob(f"**/{LEASE}")) if (owner := silent(path, now))}
     if not owners:
         return Finding("stale leases", "none")
-    named = [f"{readable(path)} ({owner})" for path, owner in list(owners.items())[:NAMED]]
-    return Finding(
-        "stale leases",
-        f"{len(owners)}, {', '.join(named)}",
-        "the next command that makes these runs takes them over; nothing needs to be deleted",
-    )
+    named = ", ".join(f"{readable(path)} ({owner})" for path, owner in list(owners.items())[:NAMED])
+    remedy = "the next command that makes these runs takes them over; nothing needs to be deleted"
+    return Finding("stale leases", f"{len(owners)}, {named}", remedy)
 
 
 def packages() -> Finding:
     """Compare installed versions with requirements.lock."""
-    root = checkout()
-    if root is None or not (root / "requirements.lock").is_file():
+    if not (wanted := locked()):
         return Finding("packages", "installed without a repository: there is no requirements.lock to compare with")
-    locked = versions((root / "requirements.lock").read_text())
-    other = [f"{name} {here or 'absent'} for {wanted}" for name, wanted, here in differing(locked)]
+    other = [f"{name} {here or 'absent'} for {version}" for name, version, here in differing(wanted)]
     if not other:
-        return Finding("packages", f"{len(locked)} as in requirements.lock")
+        return Finding("packages", f"{len(wanted)} as in requirements.lock")
     more = f" and {len(other) - NAMED} more" if len(other) > NAMED else ""
     return Finding("packages", f"{', '.join(other[:NAMED])}{more}", "rm .venv/.installed and make setup installs them")
 

@@ -162,10 +162,7 @@ def run_command(options: argparse.Namespace) -> int:
     made = _made(todo)
     gpu = _on_gpu(made, options)
     costs = {job: cost_on(job.spec, gpu=gpu, made=share or 1.0) for job, share in made.items()}
-    with (
-        engine(options, bool(todo)) as maker,
-        Display(costs, min(maker.workers, len(todo)), len(done)) as display,
-    ):
+    with engine(options, bool(todo)) as maker, Display(costs, min(maker.workers, len(todo)), len(done)) as display:
         report = planning.run(plan.jobs, done, order, maker, display)
     _tell_outcome(report, local, chosen, options)
     if options.telling_first:

@@ -18,8 +18,8 @@ from typing import Any, Literal
 import msgspec
 
 from lengen.experiment import Experiment
+from lengen.part import nearest
 from lengen.results.records import Run
-from lengen.settings.spec import nearest
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.measures import REGIONS, paper_measures
 from reproduce.comparison.published import PublishedError, load

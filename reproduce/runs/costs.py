@@ -18,16 +18,7 @@ from lengen.metrics.measures import shares
 from lengen.results.records import Run
 from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec
-from lengen.training.operations import (
-    STEP,
-    core_rate,
-    forward,
-    padding,
-    sizes,
-    trained_cells,
-    training_operations,
-    verifying,
-)
+from lengen.training import operations
 
 ROUNDED = 2.0
 """Speed-up of a core by products of bfloat16 operands, compiled if that pays: 1.5 to 2.8 on a processor that has them;
@@ -78,25 +69,23 @@ def rounds_natively() -> bool:
 def _cost(spec: Spec, gpu: bool, natively: bool) -> Cost:
     device = "gpu" if gpu else "core"
     blocks = spec.model.encoder_layers + spec.model.layers * spec.model.loops
-    rate, step = (GPU_RATE, GPU_STEP * (1 + blocks)) if gpu else (core_rate(spec.model), STEP)
+    rate, step = (GPU_RATE, GPU_STEP * (1 + blocks)) if gpu else (operations.core_rate(spec.model), operations.STEP)
     train, test = spec.train, spec.test
-    model, data = sizes(spec)
-    training, validating = training_operations(spec), 0.0
+    model, data = operations.sizes(spec)
+    training, validating = operations.training_operations(spec), 0.0
     if train.steps:
-        validating = verifying(model, data, *trained_cells(spec)) * padding(spec) * train.evaluations * VALIDATION
+        validating = operations.verifying(model, data, *operations.trained_cells(spec)) * operations.padding(spec)
+    validating *= train.evaluations * VALIDATION
     cells = len(test.lengths) * len(test.counts)
-    each = cells * verifying(model, data, test.lengths, test.counts)
+    each = cells * operations.verifying(model, data, test.lengths, test.counts)
     testing = each * test.examples
     testing *= 1 + DECODING * (test.free_running and model.causal and not spec.constructed)  # hardly errs
     testing += each * (test.track * train.evaluations + 2 * test.sampled)
     averaged = [data.tokens(length, count) for length, count in test.attention]
-    testing += sum(forward(model, *pair) for pair in averaged) * test.attention_examples
+    testing += sum(operations.forward(model, *pair) for pair in averaged) * test.attention_examples
     if not gpu and natively and train.precision == "bf16-products":
         training /= ROUNDED
-    return Cost(
-        START[device] + (training + validating) / rate + train.steps * step,
-        testing / rate + cells * step,
-    )
+    return Cost(START[device] + (training + validating) / rate + train.steps * step, testing / rate + cells * step)
 
 
 def in_words(seconds: float) -> str:

@@ -188,9 +188,8 @@ class Bars:
         self._whole = Progress(TextColumn("{task.fields[facts]}", style="bold"), BarColumn(None), expand=True)
         self._runs = Progress(name, BarColumn(6), facts)
         self.shown, self._rows = Group(self._whole, self._runs), dict[Job | None, Any]()
-        self.live = Live(
-            self.shown, console=Console(file=stream), refresh_per_second=REDRAWS_PER_SECOND, transient=True
-        )
+        console = Console(file=stream)
+        self.live = Live(self.shown, console=console, refresh_per_second=REDRAWS_PER_SECOND, transient=True)
 
     def show(self, job: Job | None, facts: str, share: float) -> None:
         """Show what is known of a run, or of the whole command if ``job`` is None, and its share done.

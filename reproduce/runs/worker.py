@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from lengen.part import SettingError
-from lengen.results.progress import Progress
+from lengen.results.progress import Progress, Report
 from lengen.results.records import Run
 from lengen.training.procedure import run_setting
 from reproduce import is_sentence
@@ -191,7 +191,7 @@ def make(job: Job, order: Order, watch: Watch, left: bool = False, take: Callabl
         watch.finished(job, made.version)
 
 
-def watched(report: Callable[[Progress], None], space: Workspace) -> Callable[[Progress], None]:
+def watched(report: Report, space: Workspace) -> Report:
     """Return ``report``, which ends a run that another process took over while this one stood still."""
 
     def passed(progress: Progress) -> None:
@@ -201,7 +201,7 @@ def watched(report: Callable[[Progress], None], space: Workspace) -> Callable[[P
     return passed
 
 
-def throttled(report: Callable[[Progress], None]) -> Callable[[Progress], None]:
+def throttled(report: Report) -> Report:
     """Return ``report``, called at most 4 times a second, but for the first and last step of each stage."""
     last, stage = 0.0, ""
 
@@ -251,7 +251,7 @@ def publish(space: Workspace, order: Order, job: Job, outcome: Any, seconds: flo
     return space.publish({**info, **begin(space.folder, order, job), "seconds": round(seconds, 1)}, outcome)
 
 
-def train(job: Job, folder: Path, report: Callable[[Progress], None], names: Sequence[str]) -> Any:
+def train(job: Job, folder: Path, report: Report, names: Sequence[str]) -> Any:
     """Train and measure in a folder, resuming what lies there; return what was measured, for `publish`.
 
     Other packages are loaded only for a logger of theirs.

@@ -12,7 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from lengen import __version__
@@ -47,7 +47,7 @@ def this_machine() -> dict[str, object]:
     """Return the part of the provenance that belongs to the machine: versions, platform, processor."""
     processor = machine()
     return {
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "versions": {"python": platform.python_version(), **{name: installed(name) or "absent" for name in PACKAGES}},
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": processor.model,
         "instruction_sets": list(processor.instruction_sets),
@@ -86,16 +86,14 @@ def _git(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
 
 
-def _version(package: str) -> str:
+def installed(package: str) -> str:
+    """Return the version of an installed package; "" if it is absent."""
     from importlib import metadata
 
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "absent"
-
-
-# The text of a lock and the installed packages enter; names and versions that differ leave.
+        return ""
 
 
 def versions(lock: str) -> dict[str, str]:
@@ -107,17 +105,17 @@ def versions(lock: str) -> dict[str, str]:
     return dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock, re.MULTILINE))
 
 
-def differing(locked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield (package, version in the lock file, version here or "") of those that differ."""
-    from importlib import metadata
+def locked() -> dict[str, str]:
+    """Return the versions of requirements.lock by name; none where this was installed without a repository."""
+    root = checkout()
+    lock = root and root / "requirements.lock"
+    return versions(lock.read_text(encoding="utf-8")) if lock and lock.is_file() else {}
 
-    for name, wanted in locked.items():
-        try:
-            here = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            here = ""
-        if here != wanted:
-            yield name, wanted, here
+
+def differing(wanted: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return (package, wanted version, version here or "") of the packages that differ."""
+    here = {name: installed(name) for name in wanted}
+    return [(name, version, here[name]) for name, version in wanted.items() if here[name] != version]
 
 
 def others(packages: Collection[str]) -> str:
@@ -125,12 +123,8 @@ def others(packages: Collection[str]) -> str:
 
     They read as ``matplotlib 3.10.0 (locked: 3.11.2)``; "" if there is none, or no lock.
     """
-    root = checkout()
-    if root is None or not (root / "requirements.lock").is_file():
-        return ""
-    locked = versions((root / "requirements.lock").read_text(encoding="utf-8"))
-    different = differing({name: wanted for name, wanted in locked.items() if name in packages})
-    return ", ".join(f"{name} {here or 'absent'} (locked: {wanted})" for name, wanted, here in different)
+    wanted = {name: version for name, version in locked().items() if name in packages}
+    return ", ".join(f"{name} {here or 'absent'} (locked: {version})" for name, version, here in differing(wanted))
 
 
 def results_root() -> Path:
@@ -185,9 +179,8 @@ def no_results() -> str:
     root = results_root()
     if "LENGEN_RESULTS" not in os.environ or any((root / name).is_dir() for name in ("reference", "local")):
         return ""
-    fault = "is no folder" if root.exists() else "is not there"
-    if root.is_dir():
-        fault = "holds neither reference nor local"
+    holds = "holds neither reference nor local" if root.is_dir() else "is no folder"
+    fault = holds if root.exists() else "is not there"
     lost = "no run of yours" if reference_root() != root else "no run"
     return f"LENGEN_RESULTS names {readable(root)}, which {fault}: {lost} is found; set it to a folder with results"
 

@@ -199,11 +199,8 @@ class Tables:
         found = Records({}, self._metrics.get(key, {}), [])
         self._check(key, found, (METRICS,))
         try:
-            return tuple(
-                (int(step), name, float(text))
-                for (step,), named in found.metrics.items()
-                for name, text in named.items()
-            )
+            curves = [(int(step), named.items()) for (step,), named in found.metrics.items()]
+            return [(step, name, float(text)) for step, named in curves for name, text in named]
         except ValueError as error:
             raise self._bad(METRICS, f"{' '.join(map(str, key))}: {error}") from None
 
@@ -351,9 +348,8 @@ class Reference(Store):
         figures: dict[str, list[Run]] = {}
         for run in runs:
             if run.info["overrides"]:
-                raise StoreError(
-                    f"{readable(source.folder(run))} was made with --set: it is no run of a declared setting"
-                )
+                folder = readable(source.folder(run))
+                raise StoreError(f"{folder} was made with --set: it is no run of a declared setting")
             if weights:
                 _check_size(source.folder(run) / WEIGHTS)
             figures.setdefault(run.experiment.rpartition("/")[0], []).append(run)

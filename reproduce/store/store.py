@@ -134,9 +134,8 @@ class Store(abc.ABC):
 
     def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
         """Return the newest finished version of exactly this run, or None."""
-        versions = (
-            run for run in self.made(experiment, profile) if (run.seed, run.info["spec_hash"]) == (seed, spec_hash)
-        )
+        made = (run for run in self.made(experiment, profile) if run.seed == seed)
+        versions = (run for run in made if run.info["spec_hash"] == spec_hash)
         newest = max(versions, key=lambda run: run.version, default=None)
         return None if newest is None else self.load(newest)
 
@@ -167,9 +166,8 @@ class LocalStore(Store):
     def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
         """Return finished runs with their run.json only; ``holding``: the newest versions that have this file."""
         folders = self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*")
-        return _newest_of_each(
-            [self._header(folder) for folder in folders if holding is None or (folder / holding).is_file()]
-        )
+        folders = [folder for folder in folders if holding is None or (folder / holding).is_file()]
+        return _newest_of_each([self._header(folder) for folder in folders])
 
     def made(self, experiment: str, profile: str) -> Iterator[Run]:
         """Yield all versions of the runs of one experiment at one profile with their run.json only."""

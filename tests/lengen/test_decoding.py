@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lengen import ArithmeticData, TaskData, TrainSpec, build_model, generate, verify
-from lengen.callbacks import score_cell
+from lengen.callbacks.accuracy_grid import score_cell
 from lengen.data.batch import response_start
 from lengen.decoding.decoding import at_once
 from lengen.formats.base import END, PAD

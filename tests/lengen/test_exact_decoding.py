@@ -5,7 +5,7 @@ import torch
 from rapidfuzz.distance import Levenshtein
 
 from lengen import ArithmeticData, generate
-from lengen.callbacks import score_cell
+from lengen.callbacks.accuracy_grid import score_cell
 from lengen.callbacks.attention_maps import measure_attention
 from lengen.data.batch import Batch
 from lengen.digits import Problems

@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import load_file
 
 from lengen import Consecutive, NoPositionIds, Tempered
-from lengen.callbacks import METRICS, read_metrics
+from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData

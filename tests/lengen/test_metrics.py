@@ -23,7 +23,8 @@ from lengen import (
     exact_match,
 )
 from lengen.formats.base import PAD, Vocab
-from lengen.metrics import METRICS, Metric, answer_token, count
+from lengen.metrics import METRICS, count
+from lengen.metrics.responses import Metric, answer_token
 from tests.cases import CASES
 from tests.fixtures.settings import vocab_of
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lengen.settings.spec import TrainSpec
+from lengen.settings.sections import TrainSpec
 from lengen.training.module import build_optimizer, learning_rate_factor
 
 

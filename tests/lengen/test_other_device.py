@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lengen import ArithmeticData, Decoder, SequenceModule
-from lengen.callbacks import Measurement
+from lengen.callbacks.accuracy_grid import Measurement
 from lengen.settings.spec import replace
 from tests.fixtures.devices import NAME, Elsewhere, check_there
 from tests.fixtures.settings import TEST, settings

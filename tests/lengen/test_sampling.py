@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from lengen import Decoder, Encoder, Given, TrainSpec
-from lengen.callbacks import response_losses, score_cell
-from lengen.callbacks.accuracy_grid import PARTIAL, score_sampled, sealed
+from lengen.callbacks.accuracy_grid import PARTIAL, score_cell, score_sampled, sealed
+from lengen.callbacks.learning_curves import response_losses
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, most_likely, sampled, verify
 from lengen.digits import Problems, generator

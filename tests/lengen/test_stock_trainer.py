@@ -19,7 +19,8 @@ from lengen import (
     execute,
     generate,
 )
-from lengen.callbacks import METRICS, MetricsLogger, TrainingLoss, extra_loggers, read_metrics
+from lengen.callbacks.loggers import METRICS, MetricsLogger, extra_loggers, read_metrics
+from lengen.callbacks.monitoring import TrainingLoss
 from lengen.settings.spec import replace
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED

@@ -9,10 +9,13 @@ from lightning.pytorch.trainer.states import TrainerFn
 from safetensors.torch import load_file
 
 from lengen import Architecture, NoPositionIds, SettingError
-from lengen.callbacks import CHECKPOINT, METRICS, VALIDATION, StopWhenGood, read_metrics
+from lengen.callbacks.checkpoint import CHECKPOINT
+from lengen.callbacks.loggers import METRICS, VALIDATION, read_metrics
+from lengen.callbacks.monitoring import StopWhenGood
 from lengen.data.datamodule import ArithmeticData
 from lengen.part import kinds
-from lengen.settings.spec import TestSpec, replace
+from lengen.settings.sections import TestSpec
+from lengen.settings.spec import replace
 from lengen.training.build import build_model, load
 from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute

@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lengen
-from lengen.callbacks import METRICS, LearningCurves, Losses, digit_losses, read_metrics, response_losses
+from lengen.callbacks.learning_curves import LearningCurves, Losses, digit_losses, response_losses
+from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import verify
 from lengen.formats.base import PAD
 from lengen.part import SettingError
-from lengen.settings.spec import Spec, TrainSpec, replace, validate
+from lengen.settings.sections import TrainSpec
+from lengen.settings.spec import Spec, replace, validate
 from lengen.solve import encode
 from lengen.training.build import build_model, load
 from lengen.training.module import build_optimizer, learning_rate_factor, response_loss

@@ -10,7 +10,9 @@ import torch
 from safetensors.torch import load_file
 
 from lengen import ArithmeticData, SequenceModule, build_model, from_dict, replace
-from lengen.callbacks import CHECKPOINT, METRICS, score_cell
+from lengen.callbacks.accuracy_grid import score_cell
+from lengen.callbacks.checkpoint import CHECKPOINT
+from lengen.callbacks.loggers import METRICS
 from lengen.decoding.inside import longest_problems
 from lengen.digits import generator
 from lengen.encodings.relative import RelativeKeys

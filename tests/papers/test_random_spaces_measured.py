@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lengen import SUBTASKS, DataSpec, Decoder, Linear, RandomSpaces, Sinusoidal, TwoOperandAddition
-from lengen.callbacks import METRICS, read_metrics
+from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, verify
@@ -17,7 +17,8 @@ from lengen.experiment import PROFILES
 from lengen.formats.base import END, PAD
 from lengen.part import SettingError
 from lengen.settings.changes import overlay
-from lengen.settings.spec import Spec, TrainSpec, from_dict, validate
+from lengen.settings.sections import TrainSpec
+from lengen.settings.spec import Spec, from_dict, validate
 from lengen.training.build import load
 from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS

@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from lengen import ArithmeticData, SettingError, build_model
+from lengen.decoding.inside import Bases, bases, orthogonality, probe, projections
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
 from lengen.training.procedure import run_setting
 from papers.task_hinting.experiments import EXPERIMENTS
-from papers.task_hinting.probing import Bases, Hits, bases, mechanisms, orthogonality, probe, projections
+from papers.task_hinting.probing import Hits, mechanisms
 from papers.task_hinting.profiles import ProbedSpec
 
 NAMES = {item.name.removeprefix("task_hinting/"): item for item in EXPERIMENTS}

@@ -82,10 +82,10 @@ def test_a_silent_lease_is_named_and_left_alone(root):
 
 def test_packages_that_are_not_those_of_the_lock_are_named(tmp_path, monkeypatch):
     (tmp_path / "requirements.lock").write_text("numpy==0.0.1 \\\n    --hash=sha256:0\nno-such-package==1.0\n")
-    monkeypatch.setattr(doctor, "checkout", lambda: tmp_path)
+    monkeypatch.setattr("reproduce.store.checkout.checkout", lambda: tmp_path)
     finding = doctor.packages()
     assert "for 0.0.1" in finding.found and "no-such-package absent for 1.0" in finding.found and finding.remedy
-    monkeypatch.setattr(doctor, "checkout", lambda: None)
+    monkeypatch.setattr("reproduce.store.checkout.checkout", lambda: None)
     assert not doctor.packages().remedy
 
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen.metrics import METRICS, Metric
+from lengen.metrics import METRICS
 from lengen.metrics.measures import Measure, Missing, OfRun, Scored
+from lengen.metrics.responses import Metric
 from lengen.results.records import Counts, Grid, KeyCount
 from lengen.settings.changes import overlay
 from papers.coupling.measures import keys_growth

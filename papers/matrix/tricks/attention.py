@@ -60,12 +60,7 @@ def abc(spec: ChosenSpec) -> ChosenSpec:
     lines = Lines(rows=task.longest, columns=int(columns), slopes=DIRECTIONS[type(task)])
     spec = overlay(spec, {"model.architecture": Decoder(lines)})
     return CalibratedChoice(
-        data=spec.data,
-        model=spec.model,
-        train=spec.train,
-        test=spec.test,
-        choice=spec.choice,
-        calibration=calibration,
+        data=spec.data, model=spec.model, train=spec.train, test=spec.test, choice=spec.choice, calibration=calibration
     )
 
 

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch.utils import cpp_extension
 
 from lengen import SequenceModule, TaskData, execute
-from lengen.callbacks import METRICS
+from lengen.callbacks.loggers import METRICS
 from lengen.machine import Machine
 from lengen.settings.spec import replace
 from lengen.training import kernels
