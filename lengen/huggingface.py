@@ -58,13 +58,8 @@ def from_transformers(
         for start in range(0, len(order), at_once):
             some = [prompts[place] for place in order[start : start + at_once]]
             inputs = tokenizer(some, return_tensors="pt", padding=True, return_token_type_ids=False).to(model.device)
-            written = model.generate(
-                **inputs,
-                max_new_tokens=longest or max(map(len, some)) + 16,
-                do_sample=False,
-                num_beams=1,
-                pad_token_id=tokenizer.pad_token_id,
-            )
+            most, padding = longest or max(map(len, some)) + 16, tokenizer.pad_token_id
+            written = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1, pad_token_id=padding)
             new = written[:, inputs["input_ids"].shape[1] :]
             texts += [text.split("\n")[0] for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
         return [text for _, text in sorted(zip(order, texts, strict=True))]

@@ -268,11 +268,6 @@ def class_of(declared: Any) -> Any:
 
 def axis_of(declared: Any) -> type[Axis] | None:
     """Return the axis of a field that holds a part (or none), else None."""
-    for candidate in (declared, *typing.get_args(declared)):
-        if (
-            isinstance(candidate, type)
-            and not isinstance(candidate, types.GenericAlias)
-            and issubclass(candidate, Axis)
-        ):
-            return candidate
-    return None
+    classes = [part for part in (declared, *typing.get_args(declared)) if isinstance(part, type)]
+    own = [part for part in classes if not isinstance(part, types.GenericAlias)]
+    return next((part for part in own if issubclass(part, Axis)), None)

@@ -40,11 +40,8 @@ def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
     batch = writer.write(_parsed(spec, asked, operands))
 
     def side(tokens: Tensor, ids: Tensor, loss: Tensor) -> dict[str, list[Any]]:
-        return {
-            "tokens": [data.vocab.decode([token]) or "PAD" for token in tokens[0]],
-            "position_ids": ids[:, 0].tolist(),
-            "loss": loss[0].int().tolist(),
-        }
+        texts = [data.vocab.decode([token]) or "PAD" for token in tokens[0]]
+        return {"tokens": texts, "position_ids": ids[:, 0].tolist(), "loss": loss[0].int().tolist()}
 
     target = side(batch.tokens, batch.ids, targets(batch, spec.train.loss))
     if batch.source is None:
@@ -137,11 +134,8 @@ def in_words(solved: Mapping[str, object]) -> list[str]:
     """Return the lines in which people are shown a solution, and what else stands beside it."""
     names = {"read": "model says", "answer": "expected"}
     order = ("prompt", "output", "read", "answer", "correct", "note", "model")
-    return [
-        f"{names.get(key, key):<12}{str(solved[key]).lower() if key == 'correct' else solved[key]}"
-        for key in order
-        if key in solved
-    ]
+    shown = {key: str(solved[key]) for key in order if key in solved}
+    return [f"{names.get(key, key):<12}{text.lower() if key == 'correct' else text}" for key, text in shown.items()]
 
 
 def in_a_line(solved: Mapping[str, object]) -> str:

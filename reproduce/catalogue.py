@@ -184,9 +184,8 @@ class Catalogue:
         experiments = self.select(selector)
         if len(experiments) > 1:
             examples = ", ".join(item.name for item in experiments[:3])
-            raise SelectorError(
-                f"selector '{selector}' names {len(experiments)} experiments: name one, such as {examples}"
-            )
+            names = f"{len(experiments)} experiments: name one, such as {examples}"
+            raise SelectorError(f"selector '{selector}' names {names}")
         return experiments[0]
 
     def home(self, experiment: Experiment, profile: str) -> Experiment:
@@ -194,11 +193,8 @@ class Catalogue:
         key = (experiment.paper, profile)
         if key not in self._home:
             first: dict[Spec, Experiment] = {}
-            self._home[key] = {
-                item.name: first.setdefault(item.specs[profile], item)
-                for item in self.experiments(experiment.paper)
-                if profile in item.specs
-            }
+            sized = [item for item in self.experiments(experiment.paper) if profile in item.specs]
+            self._home[key] = {item.name: first.setdefault(item.specs[profile], item) for item in sized}
         return self._home[key].get(experiment.name, experiment)
 
     def homes(self, paper: str, profile: str) -> dict[str, str]:

@@ -84,11 +84,8 @@ class AttentionMaps(Measurement):
         for done, (length, count) in enumerate(self.cells, start=1):
             batch = data.writer.write(data.test(length, count, self.examples))
             mean, keys, steps = measure_attention(model, batch)
-            self.key_counts += [
-                KeyCount(length, count, layer, head, steps, int(keys[layer, head]))
-                for layer in range(len(keys))
-                for head in range(len(keys[0]))
-            ]
+            places = [(layer, head) for layer in range(len(keys)) for head in range(len(keys[0]))]
+            self.key_counts += [KeyCount(length, count, *place, steps, int(keys[place])) for place in places]
             if self.map is None:
                 examples = example_maps(model, batch, data.vocab.decode, KEPT)
                 averaged = int(laid_out_alike(batch).sum())

@@ -14,7 +14,7 @@ from lengen.metrics.responses import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.progress import Report
-from lengen.results.show import draw, extra
+from lengen.results.records import draw, extra
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,6 +5,7 @@ published distribution keeps its weight: the loss of a batch is its sum over tar
 of targets in its window (`TrainBatch.scale`), so a batch of short examples counts for as little as its tokens do.
 """
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,15 +13,14 @@ import torch
 from torch import Tensor
 
 from lengen.data.batch import Batch, Spaces, TrainBatch
-from lengen.data.first_batch import check_first_batch
 from lengen.data.writer import Writer
-from lengen.digits import Problems, generator, whole
-from lengen.formats.base import PAD
+from lengen.digits import OperandError, Problems, generator, whole
+from lengen.formats.base import PAD, Layout, Written
 from lengen.part import LONGEST, SettingError
 from lengen.settings.model import EncoderDecoder
 from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec, from_dict, validate
-from lengen.tasks.base import Task
+from lengen.tasks.base import ANSWER, OPERANDS, Task, typed
 from lengen.tasks.sequences import Skewed
 
 
@@ -57,10 +57,8 @@ class Stream:
         batches = [batch._replace(loss=targets(batch, self.spec.train.loss)) for batch in self._written(window, stream)]
         scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
-        return [
-            TrainBatch(batch.tokens, batch.ids, batch.loss, scale, batch.source, batch.output)
-            for batch in (batches[i] for i in shuffled)
-        ]
+        ordered = [batches[place] for place in shuffled]
+        return [TrainBatch(part.tokens, part.ids, part.loss, scale, part.source, part.output) for part in ordered]
 
     def written(self, window: int) -> list[Batch]:
         """Return the batches that are drawn together, by length.
@@ -118,6 +116,105 @@ def targets(batch: Batch, loss: str) -> Tensor:
     These are the response or all but the first (`TrainSpec.loss`).
     """
     return batch.loss if loss == "response" else (batch.tokens != PAD) & (torch.arange(batch.tokens.shape[1]) > 0)
+
+
+# The first batch: what the methods of a task, its format and its position ids return, checked once, before it is used.
+# A wrong one would train without a word, or fail far from here: digits that are missing read as zeros, those below zero
+# as the last symbols.
+
+
+FIRST_BATCH = 8
+"""Problems of a first batch."""
+
+
+def check_first_batch(task: Task, writer: Writer) -> None:
+    """Raise `SettingError` for the first method that returns what it must not; nothing else has changed afterwards.
+
+    Problems that a model has no room for are left to `TaskData.check_cells`.
+    """
+    stream = generator("first batch", 0)
+    problems = task.train(FIRST_BATCH, stream)
+    _check_task(task, problems)
+    try:
+        _check_format(task, writer.format, problems)
+        batch = writer.write(problems, stream)
+    except OperandError:
+        return
+    where = f"{type(writer.scheme).__name__}.ids"
+    for part in (batch, batch.source) if batch.source else (batch,):
+        (rows, length), held = part.tokens.shape, tuple(part.ids.shape)
+        _check_integers(where, part.ids, (writer.scheme.levels, None, length))
+        _expect(held[1] in (1, rows), where, f"shape {held}", f"(levels, {rows} or 1, {length})")
+    responds = bool(batch.loss.any(dim=1).all())
+    _expect(responds, f"{type(writer.format).__name__}.layout", "a sequence without response", RESPOND)
+
+
+RESPOND = "Layout.respond() before it"
+
+
+def _check_task(task: Task, problems: Problems) -> None:
+    """Check the problems that a task draws, their answers, and what it reads of a text."""
+    name = type(task).__name__
+    _expect(isinstance(problems, Problems), f"{name}.train", type(problems).__name__, "lengen.digits.Problems")
+    symbols = task.first() + len(task.all_symbols)
+    _check_integers(f"{name}.train, operands", problems.operands, (FIRST_BATCH, None, None), symbols)
+    _check_integers(f"{name}.train, lengths", problems.lengths, (FIRST_BATCH, problems.operands.shape[1]))
+    digits = max(task.extent(tuple(shape)).answer for shape in task.shapes(problems).tolist())
+    answers = task.answer(problems)
+    _check_integers(f"{name}.answer", answers, (FIRST_BATCH, None), symbols)
+    promised = f"({FIRST_BATCH}, {digits}): the digits that {name}.extent promises"
+    _expect(answers.shape[1] >= digits, f"{name}.answer", f"shape {tuple(answers.shape)}", promised)
+    for row, text in zip(typed(task, problems), task.text(problems), strict=True) if problems.kinds is None else ():
+        with contextlib.suppress(OperandError):  # some tasks draw what nobody types
+            read = task.text(task.parse(row))[0]
+            _expect(read == text, f"{name}.parse({row})", f"a problem with the answer {read!r}", repr(text))
+
+
+def _check_format(task: Task, format: Written, problems: Problems) -> None:
+    """Check the rows of intermediate results and the layouts of a format."""
+    for row in set(format.rows) - {OPERANDS, ANSWER}:
+        stages = task.stages(row, problems, format.width)
+        _check_integers(f"{type(task).__name__}.stages({row!r})", stages, (FIRST_BATCH, None, None))
+    if format.exact:
+        return
+    for shape, size in zip(task.shapes(problems).tolist(), task.answer_sizes(problems).tolist(), strict=True):
+        where, layout = f"{type(format).__name__}.layout({tuple(shape)})", format.layout(tuple(shape))
+        _check_layout(where, layout, format)
+        places = {digit.place for digit in layout.digits if digit and digit.row == ANSWER}
+        missing = min(set(range(size)) - places, default=size) if places else size
+        _expect(missing == size, where, f"no slot for place {missing} of an answer", "one for each")
+
+
+def _check_layout(where: str, layout: Layout, format: Written) -> None:
+    """Check the slots of a layout."""
+    _expect(isinstance(layout, Layout), where, type(layout).__name__, "lengen.formats.base.Layout")
+    slots, begins = len(layout.symbols), layout.response
+    for column in ("digits", "coordinates", "hints"):
+        held = len(getattr(layout, column))
+        _expect(held == slots, where, f"{held} {column} of {slots} slots", "one for each")
+    _expect(0 < begins < slots, where, f"a response that begins at slot {begins} of {slots}", RESPOND)
+    wrong = {digit.row for digit in layout.digits if digit} - set(format.rows)
+    _expect(not wrong, where, f"digits of rows {sorted(wrong)}", f"those that its rows name, {list(format.rows)}")
+    right = all(len(place) == format.levels for place in layout.coordinates)
+    _expect(right, where, "other numbers of coordinates", f"{format.levels} a slot, its levels")
+
+
+def _check_integers(where: str, values: Tensor, shape: tuple[int | None, ...], below: int = 0) -> None:
+    """Check type and shape, of which None is any, and that values are from 0 on, and below a bound if it is given."""
+    _expect(isinstance(values, Tensor), where, type(values).__name__, "a tensor of integers")
+    inexact = values.is_floating_point() or values.is_complex() or values.dtype == torch.bool
+    _expect(not inexact, where, values.dtype, "integers, such as torch.int64")
+    held, wanted = tuple(values.shape), tuple("any" if size is None else size for size in shape)
+    fits = len(held) == len(shape) and all(want in ("any", have) for have, want in zip(held, wanted, strict=True))
+    _expect(fits, where, f"shape {held}", wanted)
+    low, high = (int(values.min()), int(values.max())) if values.numel() else (0, 0)
+    span = f"0 to {below - 1}" if below else "at least 0"
+    _expect(low >= 0 and (not below or high < below), where, f"values from {low} to {high}", span)
+
+
+def _expect(right: bool, where: str, found: object, expected: object) -> None:
+    if not right:
+        raise SettingError(f"{where}: found {found}; expected {expected}")
 
 
 CHECKED = 10_000

@@ -171,7 +171,7 @@ class Writer:
             keep = self._written_slots(numbers, table, rows, length)
             tokens, coordinates, loss = _compact(tokens, coordinates, loss, keep)
             highest = coordinates.amax(dim=2)
-        read = self.scheme.coordinates(tokens, self.digits)
+        read = self._read(tokens)
         if read is not None:
             coordinates, highest = read, read.amax(dim=2)
         return _Part(tokens, coordinates, loss, highest, table.length[rows], table.opening[rows])
@@ -189,12 +189,16 @@ class Writer:
         place = index.clamp(0, width - 1)
         tokens = torch.where(inside, part.tokens.gather(1, place), PAD).masked_fill(space, self.spaces.token)
         loss = part.loss.gather(1, place) & inside & ~space
-        read = self.scheme.coordinates(tokens, self.digits)
+        read = self._read(tokens)
         coordinates = read
         if coordinates is None:
             coordinates = part.coordinates.gather(2, place.expand(len(part.coordinates), -1, -1))
             coordinates = coordinates.masked_fill(space | ~inside, UNUSED)
         return part._replace(tokens=tokens, coordinates=coordinates, loss=loss, sizes=part.sizes + arranged.sum(dim=1))
+
+    def _read(self, tokens: Tensor) -> Tensor | None:
+        """Return coordinates (levels, B, T) that the scheme reads off tokens; None where the layout has them."""
+        return self.scheme.coordinates(tokens, self.digits) if self.scheme.READS_TOKENS else None
 
     def _ids(self, part: _Part, offsets: Tensor) -> Tensor:
         return self.scheme.ids(part.coordinates, offsets, torch.arange(part.tokens.shape[1])[None])
@@ -237,7 +241,7 @@ class Writer:
 
     def follow(self, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
         """Return coordinates (levels, B) of the newest token of a response, as `lengen.data.reading.follow`."""
-        read = self.scheme.coordinates(written, self.digits)
+        read = self._read(written)
         if read is None:
             return follow(self.format, self.vocab, planned, written, slot)
         return read.gather(2, slot.expand(len(read), -1)[:, :, None])[:, :, 0]
@@ -315,10 +319,8 @@ class _Table:
         def each(table: Tensor, values: list[int]) -> Tensor:
             return torch.cat([table, torch.tensor(values)])
 
-        levels = [
-            grown(level, [[slot[i] for slot in layout.coordinates] for layout in layouts], UNUSED)
-            for i, level in enumerate(self.coordinates)
-        ]
+        places = [list(zip(*layout.coordinates, strict=True)) for layout in layouts]
+        levels = [grown(level, [list(held[i]) for held in places], UNUSED) for i, level in enumerate(self.coordinates)]
         self.coordinates = torch.stack(levels)
         self.highest = self.coordinates.amax(dim=2).long()
         symbols = [[self._vocab.id(s) if s else -1 for s in layout.symbols] for layout in layouts]

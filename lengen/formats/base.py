@@ -92,15 +92,8 @@ class Layout:
         ``handed_over``: after the last slot of the query, which the encoder then does not read.
         """
         cut, read = self.response, self.response - handed_over
-        query = Layout(
-            self.levels,
-            self.symbols[:read],
-            self.digits[:read],
-            self.coordinates[:read],
-            read,
-            self.opening,
-            hints=self.hints[:read],
-        )
+        parts = (self.symbols[:read], self.digits[:read], self.coordinates[:read])
+        query = Layout(self.levels, *parts, read, self.opening, hints=self.hints[:read])
         written = Layout(
             self.levels,
             [self.symbols[read] if handed_over else "$", *self.symbols[cut:]],

@@ -7,11 +7,11 @@ between sizes.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lengen.metrics.responses import EXACT_MATCH
-from lengen.results.records import Counts, Grid, Run
-from lengen.results.show import wilson
+from lengen.results.records import Counts, Grid, Run, wilson
 from lengen.settings.sections import Trained
 
 if TYPE_CHECKING:
@@ -174,10 +174,9 @@ def area(accuracies: Mapping[int, float], trained_size: int) -> float:
     if len(beyond) < 2:
         return math.nan
     places = [math.log(size / trained_size) for size in beyond]
-    whole = math.fsum(
-        (places[k + 1] - places[k]) * (accuracies[beyond[k]] + accuracies[beyond[k + 1]]) / 2
-        for k in range(len(beyond) - 1)
-    )
+    heights = [accuracies[size] for size in beyond]
+    steps = zip(pairwise(places), pairwise(heights), strict=True)
+    whole = math.fsum((right - left) * (low + high) / 2 for (left, right), (low, high) in steps)
     return whole / (places[-1] - places[0])
 
 

@@ -210,13 +210,5 @@ def _edit_counts(responses: Responses) -> dict[str, float]:
     return {"edit_sum": int(edit_distances(responses.written[wrong], responses.reference[wrong]).sum())}
 
 
-EDIT_DISTANCE = Metric(
-    "edit",
-    "edits per token",
-    _edit_counts,
-    "edit_sum",
-    denominator="reference_tokens",
-    proportion=False,
-    higher_is_better=False,
-    own_text=True,
-)
+_OF_EDITS = {"proportion": False, "higher_is_better": False, "own_text": True}
+EDIT_DISTANCE = Metric("edit", "edits per token", _edit_counts, "edit_sum", "reference_tokens", **_OF_EDITS)

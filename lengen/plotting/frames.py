@@ -194,11 +194,8 @@ def at_same_lengths(
     """
     span = run.trained
     tested = [max(axis) for axis in zip(*run.grid.scores, strict=True)] or [0]
-    return [
-        value
-        for value in of_measure(values, measure, mode)
-        if value.trained == (span.length, span.second) and value.lengths[1] <= tested[0]
-    ]
+    seen = [value for value in of_measure(values, measure, mode) if value.lengths[1] <= tested[0]]
+    return [value for value in seen if value.trained == span.size]
 
 
 def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
@@ -219,8 +216,5 @@ def keys(drawn: Iterable[Value]) -> list[Line2D]:
     """Return the handles of a legend for the hollow marks that are drawn: of numbers, and of bounds."""
     marks = {BOUND.get(value.relation, "D") for value in drawn}
     told = {"D": "published", "^": "published, at least", "v": "published, below"}
-    return [
-        Line2D([], [], marker=mark, label=text, color="0.35", markerfacecolor="white", markersize=5, ls="")
-        for mark, text in told.items()
-        if mark in marks
-    ]
+    shown: dict[str, Any] = {"color": "0.35", "markerfacecolor": "white", "markersize": 5, "ls": ""}
+    return [Line2D([], [], marker=mark, label=text, **shown) for mark, text in told.items() if mark in marks]

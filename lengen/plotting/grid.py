@@ -93,9 +93,8 @@ def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[st
         firsts, seconds = (list(dict.fromkeys(key[k] for key in keys)) for k in (0, 1))
         if len(keys) == len(firsts) * len(seconds) and 1 < len(seconds) <= 3:
             order = dict(zip(keys, cells, strict=True))
-            maps = [
-                (second if first == firsts[0] else "", *order[first, second]) for first in firsts for second in seconds
-            ]
+            pairs = [(first, second) for first in firsts for second in seconds]
+            maps = [(second if first == firsts[0] else "", *order[first, second]) for first, second in pairs]
             return firsts, len(seconds), [(title, *rest) for title, *rest in maps]  # type: ignore[misc]
     columns = 2 if len(cells) == 4 else min(3, len(cells))
     titles = [_title(key or (label(*cell[:2]),)) for key, cell in zip(keys, cells, strict=True)]
@@ -146,10 +145,8 @@ def cell_medians(runs: Sequence[Run], mode: str, metric: str) -> Any:
 
 def _box(axes: Axes, value: Value, rows: Sequence[int], columns: Sequence[int]) -> None:
     """Mark the cells of a published value with a dashed box."""
-    down, across = (
-        [k for k, size in enumerate(tested) if span[0] <= size <= span[1]]
-        for span, tested in ((value.lengths, rows), (value.counts, columns))
-    )
+    spans_of = ((value.lengths, rows), (value.counts, columns))
+    down, across = ([k for k, size in enumerate(held) if low <= size <= high] for (low, high), held in spans_of)
     if down and across:
         corner = across[0] + 0.08, down[0] + 0.08
         size = across[-1] - across[0] + 0.84, down[-1] - down[0] + 0.84

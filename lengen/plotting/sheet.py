@@ -54,10 +54,8 @@ def spans(values: Iterable[int]) -> str:
     >>> spans((1, 2, 3, 4, 6))
     '1–4, 6'
     """
-    return ", ".join(
-        str(low) if low == high else f"{low}–{high}" if high > low + 1 else f"{low}, {high}"
-        for low, high in blocks(values)
-    )
+    pairs = [(low, high, "–" if high > low + 1 else ", ") for low, high in blocks(values)]
+    return ", ".join(str(low) if low == high else f"{low}{dash}{high}" for low, high, dash in pairs)
 
 
 COLUMN, PAGE = 3.3, 6.75

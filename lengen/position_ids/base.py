@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from lengen.part import Axis, SettingError
+from lengen.part import Axis
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -83,13 +83,4 @@ def refuse_longer(kind: str, sizes: Tensor, max_position: int) -> None:
         raise OperandError(
             f"these operands make a sequence of up to {int(sizes.max())} tokens, and {kind} ids go up to "
             f"{max_position} (data.position_ids.max_position): shorten them or raise it"
-        )
-
-
-def without_index_hints(kind: str, format: Format, why: str) -> None:
-    """Raise `SettingError` if a format writes index hints."""
-    if format.index_hints:
-        raise SettingError(
-            f"data.format.index_hints={format.index_hints}: with data.position_ids={kind} {why}; choose other ids, "
-            f"such as consecutive, or set data.format.index_hints=0"
         )

@@ -9,12 +9,21 @@ from msgspec import Meta
 from lengen.digits import torch
 from lengen.formats.base import FIRST, UNUSED
 from lengen.part import LARGEST_ID, Id, Part, SettingError
-from lengen.position_ids.base import PositionIds, without_index_hints
+from lengen.position_ids.base import PositionIds
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from lengen.formats.base import Format
+
+
+def without_index_hints(kind: str, format: Format, why: str) -> None:
+    """Raise `SettingError` if a format writes index hints."""
+    if format.index_hints:
+        raise SettingError(
+            f"data.format.index_hints={format.index_hints}: with data.position_ids={kind} {why}; choose other ids, "
+            f"such as consecutive, or set data.format.index_hints=0"
+        )
 
 
 class Coupled(Part, PositionIds, tag="coupled", frozen=True):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lengen.results.show import Interval
+from lengen.results.records import Interval
 
 Scores = NDArray[np.float64]
 """(tasks, seeds) scores of one method; a bootstrap hands on (draws, tasks, seeds)."""

@@ -34,11 +34,8 @@ class NumberFormat(NamedTuple):
     """Significant bits: integers up to 2 to this power are exact."""
 
 
-NUMBER_FORMATS = {
-    "32-true": NumberFormat("float32", 24),
-    "64-true": NumberFormat("float64", 53),
-    "bf16-true": NumberFormat("bfloat16", 8),
-}
+_FORMATS = (("32-true", "float32", 24), ("64-true", "float64", 53), ("bf16-true", "bfloat16", 8))
+NUMBER_FORMATS = {precision: NumberFormat(name, bits) for precision, name, bits in _FORMATS}
 """By ``train.precision``, where weights and sums have one format."""
 VALIDATION = 256
 """In-distribution examples that validate during training."""

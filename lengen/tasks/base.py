@@ -128,7 +128,7 @@ class Task(Axis):
     of a problem), `ROWS` and `SIGNS` (kinds of the rows, symbols between them), `symbols`, `check` (fields that do not
     go together), `most`, `counts` and `LEAST_COUNT` (a second axis), `STAGES` and `stages` (intermediate results). Of a
     task on one string `lengen.tasks.strings.Strings` has all but `answer`. What a task writes is checked when its
-    `TaskData` is made (`lengen.data.first_batch`).
+    `TaskData` is made (`lengen.data.task_data.check_first_batch`).
 
     Example:
         >>> import lengen

@@ -126,7 +126,6 @@ def load(spec: Spec, weights: Path | None) -> Transformer:
             load_model(model, weights)
         except (SafetensorError, RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
             reason = " ".join(str(error).split())[:200] or "no message"
-            raise WeightsError(
-                f"{weights} does not hold the weights of this setting ({reason}): restore it, or run it again"
-            ) from None
+            what = f"{weights} does not hold the weights of this setting ({reason})"
+            raise WeightsError(f"{what}: restore it, or run it again") from None
     return model.eval()

@@ -157,10 +157,8 @@ class SequenceModule(LightningModule):
         if not isinstance(module, ArithmeticData):
             return
         given, own = module.spec.data, self.spec.data
-        for name, theirs, ours in (
-            ("tokens", [*given.vocab.symbols], [*own.vocab.symbols]),
-            ("position ids", given.position_ids, own.position_ids),
-        ):
+        ids = ("position ids", given.position_ids, own.position_ids)
+        for name, theirs, ours in (("tokens", [*given.vocab.symbols], [*own.vocab.symbols]), ids):
             if theirs != ours:
                 raise SettingError(
                     f"SequenceModule: the specification of the data has other {name} than that of the module; give "
@@ -170,9 +168,8 @@ class SequenceModule(LightningModule):
     def on_train_start(self) -> None:
         """Refuse to resume on a bare loader of ours: it cannot see the step, and would start with the first batch."""
         loaders = CombinedLoader(self.trainer.train_dataloader).flattened
-        batches = [
-            loader.dataset for loader in loaders if isinstance(getattr(loader, "dataset", None), TrainingBatches)
-        ]
+        datasets = [getattr(loader, "dataset", None) for loader in loaders]
+        batches = [dataset for dataset in datasets if isinstance(dataset, TrainingBatches)]
         if self.global_step and not all(given.follows for given in batches):
             raise SettingError(
                 "Trainer: a loader alone starts anew; resume with fit(module, ArithmeticData(spec, seed))"

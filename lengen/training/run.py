@@ -139,9 +139,8 @@ def execute(
     save_model(module.model, str(folder / WEIGHTS))
     (folder / WEIGHTS).chmod(0o644)  # safetensors lets its owner alone read them
     scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
-    return measured.outcome(
-        {**costs(spec, trainer, module.model, clock, threads), **chosen(kernels), "scalars": scalars}
-    )
+    info = {**costs(spec, trainer, module.model, clock, threads), **chosen(kernels), "scalars": scalars}
+    return measured.outcome(info)
 
 
 def check_bias(spec: Spec) -> None:
@@ -181,14 +180,8 @@ class Measured:
 
     def __init__(self, spec: Spec, folder: Path) -> None:
         test = spec.test
-        self.scores = AccuracyGrid(
-            test.lengths,
-            test.counts,
-            test.examples,
-            free_running=test.free_running,
-            sampled=test.sampled,
-            folder=folder,
-        )
+        how: dict[str, Any] = {"free_running": test.free_running, "sampled": test.sampled, "folder": folder}
+        self.scores = AccuracyGrid(test.lengths, test.counts, test.examples, **how)
         self.attention = AttentionMaps(test.attention, test.attention_examples)
         self.chance = Chance()
         self.operand_lengths = OperandLengths()

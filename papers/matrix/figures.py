@@ -42,11 +42,8 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
     lacking = pd.Series(missed).unstack().reindex_like(frame).fillna(False).astype(bool)
     names = [row.name for row in TASKS.values()]
     order_of = [c for name in names for c in frame.columns if c == name or c.startswith(f"{name}: ")]
-    order = [
-        trick
-        for family in FILES.values()
-        for trick in sorted((t for t in family if t in frame.index), key=lambda t: -frame.loc[t].sum())
-    ]
+    groups = [[trick for trick in family if trick in frame.index] for family in FILES.values()]
+    order = [trick for group in groups for trick in sorted(group, key=lambda name: -frame.loc[name].sum())]
     return frame.loc[order, order_of], lacking.loc[order, order_of]
 
 

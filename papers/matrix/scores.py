@@ -24,8 +24,7 @@ from lengen.metrics.measures import (
     reached,
 )
 from lengen.results.across_tasks import Scores, interquartile_mean, probability_of_improvement, stratified_interval
-from lengen.results.records import Run, to_table
-from lengen.results.show import Interval
+from lengen.results.records import Interval, Run, to_table
 from lengen.settings.spec import from_dict
 from lengen.tasks.strings import Parity
 from papers.matrix.settings import TASKS, CalibratedChoice, ChosenSpec, step_tokens
@@ -334,7 +333,7 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
     side of a half.
 
     >>> from math import nan
-    >>> from lengen.results.show import Interval
+    >>> from lengen.results.records import Interval
     >>> unknown = Interval(nan, nan)
     >>> plain = Aggregate("plain", 8, frozenset(("copy", "sorting")), 3, 0.2, unknown, 0, nan, unknown)
     >>> abc = plain._replace(trick="abc", beside=2, improves=1.0, improves_between=Interval(1.0, 1.0))

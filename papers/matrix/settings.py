@@ -118,10 +118,8 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
         if self.calibration.width:
             data = overlay(data, {"format.width": self.calibration.width})
         model = structs.replace(self.model, encoding=self.calibration.encoding)
-        return (
-            Spec(data=data, model=model, train=self.train, test=untested(self)),
-            Spec(data=self.data, model=self.model, train=self.train, test=self.test),
-        )
+        first = Spec(data=data, model=model, train=self.train, test=untested(self))
+        return first, Spec(data=self.data, model=self.model, train=self.train, test=self.test)
 
 
 class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):

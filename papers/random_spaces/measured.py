@@ -343,11 +343,8 @@ def by_place(model: Transformer, data: TaskData, length: int, problems: Problems
 def alignments(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
     """Return the alignment of the attention, and one map of it: `papers.random_spaces.measured`."""
     found = aligned(model, data, problems)
-    return {
-        f"values.alignment.{length}": found.shares,
-        f"attention.{length}": found.largest,
-        f"attention_tokens.{length}": found.tokens,
-    }
+    arrays = {"values.alignment": found.shares, "attention": found.largest, "attention_tokens": found.tokens}
+    return {f"{name}.{length}": array for name, array in arrays.items()}
 
 
 def measurements(spec: MeasuredSpec) -> list[Measurement]:

@@ -44,11 +44,8 @@ def derive(runs: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
                 [x for cell, xs in eight.items() if cell[::2] == (size, task) for x in xs] for task in ("add", "mix")
             )
             rows.append(_row(least, size, "", len(add), len(mix), add, mix, ()))
-        pairs = [
-            (fmean(xs), fmean(eight[size, width, "mix"]))
-            for (size, width, task), xs in eight.items()
-            if task == "add" and (size, width, "mix") in eight
-        ]
+        matching = {cell: xs for cell, xs in eight.items() if cell[2] == "add" and (*cell[:2], "mix") in eight}
+        pairs = [(fmean(xs), fmean(eight[size, width, "mix"])) for (size, width, _), xs in matching.items()]
         gains = [mix - add for add, mix in pairs]
         matched = [add for add, _ in pairs], [mix for _, mix in pairs]
         rows.append(_row(least, "matched", len(pairs), "", "", *matched, bootstrap(gains)))
@@ -93,12 +90,9 @@ def draw(rows: Sequence[Mapping[str, str]]) -> Any:
     axes.errorbar(places, gains, errors, fmt="o", color=COLOURS[0], capsize=3, label="equal size and width")
     axes.axhline(PRINTED_GAIN, color=BLACK, linestyle="--", linewidth=1, label="printed")
     axes.axhline(0, color=BLACK, linewidth=0.5)
-    names = [
-        f"all\n{row['cells']} pairs"
-        if not float(row["least"])
-        else f"{100 * float(row['least']):.0f} % or more\n{row['cells']} pairs"
-        for row in matched
-    ]
+    least = [float(row["least"]) for row in matched]
+    which = [f"{100 * share:.0f} % or more" if share else "all" for share in least]
+    names = [f"{some}\n{row['cells']} pairs" for some, row in zip(which, matched, strict=True)]
     axes.set_xticks(list(places), names)
     axes.set_xlim(-0.5, len(matched) - 0.5)
     axes.set_xlabel("Accuracy in the trained range of the counted runs")

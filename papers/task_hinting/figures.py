@@ -8,6 +8,7 @@ and after the MLP of a layer with the rows of the embedding and with the columns
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -146,10 +147,8 @@ def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
         row[0].set_ylabel(f"layer {layer + 1}\nDot product")
         for pair in (row[:2], row[2:]):
             _level(pair)
-    handles = [
-        Line2D([], [], color=LOOKS[word][0], marker=LOOKS[word][1], label=f"{token}: {word}")
-        for word, token in view.marked.items()
-    ]
+    looks = {f"{token}: {word}": LOOKS[word] for word, token in view.marked.items()}
+    handles = [Line2D([], [], color=colour, marker=marker, label=label) for label, (colour, marker) in looks.items()]
     other = Line2D([], [], color="0.35", marker="o", markerfacecolor="white", ls="", label="other inputs")
     plotting.legend(figure, [*handles, other])
     return figure
@@ -212,15 +211,9 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
     handles = axes.plot(*zip(*bound, strict=True), "--", color="0.4", marker="_", label="bound")
     for k, alphabet in enumerate(dict.fromkeys(alphabet for alphabet, *_ in solved)):
         bits, reached = zip(*sorted((b, n) for a, b, n in solved if a == alphabet), strict=True)
-        handles += axes.plot(
-            bits,
-            reached,
-            plotting.MARKERS[k],
-            ls="",
-            color=plotting.COLOURS[k],
-            label=f"numbers 1 to {alphabet}",
-            markersize=max(8 - 3 * k, 2),
-        )
+        size, colour = max(8 - 3 * k, 2), plotting.COLOURS[k]
+        look: Mapping[str, Any] = {"marker": plotting.MARKERS[k], "ls": "", "color": colour, "markersize": size}
+        handles += axes.plot(bits, reached, **look, label=f"numbers 1 to {alphabet}")
     axes.set_yscale("log", base=2)
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     names = {held.bits: held.name for held in NUMBER_FORMATS.values()}

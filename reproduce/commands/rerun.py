@@ -105,11 +105,8 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
     for name in DESCRIBED:
         before, after = stored.get(name), again.get(name)
         if name == "versions" and isinstance(before, Mapping) and isinstance(after, Mapping):
-            sentences += [
-                f"{key} was {before[key]}, here it is {after.get(key)}"
-                for key in before
-                if before[key] != after.get(key)
-            ]
+            changed = [(key, was, after.get(key)) for key, was in before.items() if was != after.get(key)]
+            sentences += [f"{key} was {was}, here it is {now}" for key, was, now in changed]
         elif name == "instruction_sets" and before is not None and before != after:
             sentences.append(f"instruction sets were {_listed(before)}, here they are {_listed(after)}")
         elif name == "processor" and before is None:
@@ -202,9 +199,8 @@ def accuracy(what: str, stored: float, again: float) -> Line:
     stored_text = f"{100 * stored:.2f} %"
     if stored == again:
         return Line(what, True, stored_text)
-    return Line(
-        what, False, f"{stored_text} was stored, here it is {100 * again:.2f} % ({100 * (again - stored):+.2f})"
-    )
+    now = f"here it is {100 * again:.2f} % ({100 * (again - stored):+.2f})"
+    return Line(what, False, f"{stored_text} was stored, {now}")
 
 
 def _tensors(path: Path) -> dict[str, np.ndarray]:
@@ -279,9 +275,8 @@ def _in_folder(folder: Path, profile: str | None, seed: int | None) -> tuple[Run
         raise SelectorError("a folder is one run: leave out --profile and --seed, or name paper/figure/variant")
     parts = folder.parts
     if len(parts) < 8 or not re.fullmatch(r"v[1-9]\d*", parts[-1]) or not re.fullmatch(r"seed-\d+", parts[-2]):
-        raise StoreError(
-            f"{readable(folder)} is no folder of a run: expected .../local/paper/figure/variant/profile/seed-0/v1"
-        )
+        expected = "expected .../local/paper/figure/variant/profile/seed-0/v1"
+        raise StoreError(f"{readable(folder)} is no folder of a run: {expected}")
     store = LocalStore(folder.parents[6], parts[-7])
     return store.at(folder), store
 

@@ -54,9 +54,8 @@ class Forecast:
 
     def left(self) -> float:
         """Return the seconds until the last job is done."""
-        return makespan(
-            [self._left_of(job) * self._pace() for job in self._costs if job not in self._over], self._workers
-        )
+        left = [self._left_of(job) * self._pace() for job in self._costs if job not in self._over]
+        return makespan(left, self._workers)
 
     def share(self) -> float:
         """Return the part of the work that is done, 0 to 1: each job by its estimated cost."""
@@ -157,9 +156,8 @@ class Display:
     def _overall(self) -> str:
         failed = f", {self._failed} failed" if self._failed else ""
         over = self._done + self._failed >= self._total
-        return f"{self._done} of {self._total} runs done{failed}" + (
-            "" if over else f", about {in_words(self._forecast.left())} left"
-        )
+        left = "" if over else f", about {in_words(self._forecast.left())} left"
+        return f"{self._done} of {self._total} runs done{failed}{left}"
 
     def _show(self, job: Job | None, facts: str, share: float = 0.0) -> None:
         if self._bars is not None:

@@ -101,9 +101,9 @@ class Records(NamedTuple):
 
     def digests(self) -> dict[str, str]:
         """Return the sha256 of the run's rows by table, whatever the order of columns and whatever other runs count."""
+        named = (self.scores, self.metrics)
         scores, metrics = (
-            [[*first, *sorted(map("=".join, named.items()))] for first, named in rows.items()]
-            for rows in (self.scores, self.metrics)
+            [[*row, *sorted(map("=".join, cells.items()))] for row, cells in table.items()] for table in named
         )
         tables = ((SCORES, scores), (METRICS, metrics), (KEYS, self.keys))
         texts = {name: "\n".join(map(",".join, rows)) for name, rows in tables if rows}
@@ -431,7 +431,5 @@ def _is_new(run: Run, stored: Mapping[str, Any] | None, weights: bool) -> bool:
 def _check_size(path: Path) -> None:
     """Raise `StoreError` for weights that do not belong in a repository."""
     if path.is_file() and (size := path.stat().st_size) > LARGEST_WEIGHTS:
-        raise StoreError(
-            f"{readable(path)} has {size / 2**20:.1f} MB, more than the 4 MB a committed model may have: promote "
-            "without --weights"
-        )
+        size_told = f"{readable(path)} has {size / 2**20:.1f} MB, more than the 4 MB a committed model may have"
+        raise StoreError(f"{size_told}: promote without --weights")

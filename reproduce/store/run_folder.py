@@ -109,10 +109,8 @@ def damaged(path: Path, content: bytes = b"", wanted: str = "") -> str:
             f"git changed the line ends of {readable(path)}, so it is not the file its run wrote: type git config "
             "core.autocrlf false, then git read-tree HEAD, then git checkout -- results"
         )
-    return (
-        f"{readable(path)} is not the file its run wrote: expected the sha256 that the run recorded; "
-        "restore it, or delete its folder"
-    )
+    expected = "expected the sha256 that the run recorded; restore it, or delete its folder"
+    return f"{readable(path)} is not the file its run wrote: {expected}"
 
 
 def load_info(folder: Path) -> dict[str, Any]:
@@ -191,11 +189,8 @@ def attention_to_bytes(attention: AttentionMap) -> bytes:
     """
     import numpy as np
 
-    arrays = {
-        "weights": attention.weights.astype(np.float16),
-        "tokens": np.array(attention.tokens, dtype=np.str_),
-        "n": np.array(attention.n),
-    }
+    texts = np.array(attention.tokens, dtype=np.str_)
+    arrays = {"weights": attention.weights.astype(np.float16), "tokens": texts, "n": np.array(attention.n)}
     if attention.examples:
         arrays["examples"] = np.stack([example.weights for example in attention.examples])
         arrays["example_tokens"] = np.array([example.tokens for example in attention.examples], dtype=np.str_)

@@ -30,8 +30,5 @@ FILES: dict[str, tuple[str, ...]] = {
 `window_cyclic` there."""
 
 Trick = Callable[[ChosenSpec], ChosenSpec]
-TRICKS: dict[str, Trick] = {
-    name: pkgutil.resolve_name(f"{__name__}.{file}:{name.replace('-', '_')}")
-    for file, names in FILES.items()
-    for name in names
-}
+PLACES = {name: f"{file}:{name.replace('-', '_')}" for file, names in FILES.items() for name in names}
+TRICKS: dict[str, Trick] = {name: pkgutil.resolve_name(f"{__name__}.{place}") for name, place in PLACES.items()}

@@ -31,14 +31,8 @@ def ssmax(spec: ChosenSpec) -> ChosenSpec:
     return overlay(spec, {"model.tempered": Tempered(start=START, per_head=True)})
 
 
-DIRECTIONS: dict[type[Task], tuple[int, ...]] = {
-    Parity: (1,),
-    Successor: (-1,),
-    NByOne: (0, -1),
-    TwoOperandAddition: (-1,),
-    Copy: (1,),
-    Reverse: (-1,),
-}
+DIRECTIONS: dict[type[Task], tuple[int, ...]] = {Parity: (1,), Successor: (-1,), NByOne: (0, -1), Copy: (1,)}
+DIRECTIONS |= {TwoOperandAddition: (-1,), Reverse: (-1,)}
 """Slopes of the lines that are searched in the prompt: digits that are read one after another have one, the digit of
 N x 1, always the same, a vertical one. The authors' code names them by task, too."""
 
