@@ -74,17 +74,11 @@ def _size(model: ModelSpec) -> ModelSpec:
 
     Models that differ in those take equally long.
     """
-    return ModelSpec(
-        layers=model.layers,
-        heads=model.heads,
-        width=model.width,
-        head_dim=model.head_dim,
-        ff_width=model.ff_width,
-        architecture=model.architecture,
-        activation=model.activation,
-        loops=model.loops,
-        loops_by_length=model.loops_by_length,
-    )
+    return ModelSpec(**{name: getattr(model, name) for name in SIZES})
+
+
+SIZES = ("layers", "heads", "width", "head_dim", "ff_width", "architecture", "activation", "loops", "loops_by_length")
+"""Fields of a model that decide its cost."""
 
 
 @cache  # models of a paper are few sizes, tested on the same cells

@@ -75,14 +75,10 @@ NIGHT_ADDITION = Spec(
     model=ModelSpec(layers=3, heads=4, width=128, head_dim=32, ff_width=256, tied=False),
     train=TrainSpec(steps=6000, batch=64, lr=1e-3, betas=(0.9, 0.99), precision="bf16-products"),
     test=TestSpec(
-        lengths=(1, 2, 3, 4, 5, 6, 7, 9),
-        counts=(2, 3, 4, 5, 6, 7, 9),
-        examples=200,
-        free_running=False,
-        attention=((4, 4), (3, 2), (3, 3), (3, 5)),
-        attention_examples=100,
+        lengths=(1, 2, 3, 4, 5, 6, 7, 9), counts=(2, 3, 4, 5, 6, 7, 9), examples=200, free_running=False,
+        attention=((4, 4), (3, 2), (3, 3), (3, 5)), attention_examples=100,
     ),
-)
+)  # fmt: skip
 """S_A(3, 3) on endless data for the methods of Figure 1, tested to three times that as published: the smallest range
 and depth at which all of them learn with a scratchpad, NoPE with four seeds of six (RECIPES.md)."""
 NIGHT_SMALL = Spec(

@@ -183,16 +183,9 @@ def position_ids(sizes: Sizes) -> Coupled:
 def shape(sizes: Sizes) -> ModelSpec:
     """Return the shape of the model: one layer, four heads, learned ids, no normalisation, ReLU (Theorem 4.1, D.2)."""
     return ModelSpec(
-        layers=1,
-        heads=4,
-        width=sizes.width,
-        head_dim=sum(sizes.bits) + 1,
-        ff_width=HIDDEN,
-        activation="relu",
-        norm="none",
-        final_norm="none",
-        tied=False,
-    )
+        layers=1, heads=4, width=sizes.width, head_dim=sum(sizes.bits) + 1, ff_width=HIDDEN, activation="relu",
+        norm="none", final_norm="none", tied=False,
+    )  # fmt: skip
 
 
 def theorem(operands: int, digits: int, *, precision: Any = "32-true", **test: Any) -> TheoremSpec:

@@ -12,17 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lengen.experiment import Runs
-from lengen.metrics.measures import (
-    RIGHT,
-    Family,
-    Measure,
-    Missing,
-    OfRun,
-    along,
-    exact_at_longest,
-    most_have_learned,
-    reached,
-)
+from lengen.metrics import measures
+from lengen.metrics.measures import RIGHT, Family, Measure, Missing, OfRun, along, most_have_learned, reached
 from lengen.results.across_tasks import Scores, interquartile_mean, probability_of_improvement, stratified_interval
 from lengen.results.records import Interval, Run, to_table
 from lengen.settings.spec import from_dict
@@ -61,7 +52,7 @@ def above_guessing(run: Run) -> float:
 
 def learned(run: Run) -> float:
     """Return exact match at the longest trained length."""
-    return exact_at_longest(run.grid, run.trained)
+    return measures.exact_at_longest(run.grid, run.trained)
 
 
 def tokens(run: Run) -> float:

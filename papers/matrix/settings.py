@@ -261,31 +261,19 @@ def plain(row: Row, profile: str) -> ChosenSpec:
     spec = ChosenSpec(
         data=DataSpec(task=task, format=Linear(), position_ids=NoPositionIds()),
         model=ModelSpec(
-            layers=layers,
-            heads=heads,
-            width=heads * head_dim,
-            head_dim=head_dim,
-            ff_width=2 * heads * head_dim,
-            encoding=NoEncoding(),
-            architecture=Decoder(),
-            tied=False,
+            layers=layers, heads=heads, width=heads * head_dim, head_dim=head_dim, ff_width=2 * heads * head_dim,
+            encoding=NoEncoding(), architecture=Decoder(), tied=False,
         ),
         train=TrainSpec(
-            steps=1,
-            batch=BATCH[profile],
-            lr=RATES[0],
-            betas=(0.9, 0.99),
-            warmup=0.05,
-            bucket=2 if small else 16,
-            evaluations=1 if small else 5,
-            one_length=isinstance(task, Skewed),
+            steps=1, batch=BATCH[profile], lr=RATES[0], betas=(0.9, 0.99), warmup=0.05, bucket=2 if small else 16,
+            evaluations=1 if small else 5, one_length=isinstance(task, Skewed),
             precision="32-true" if small else "bf16-products",
         ),
         test=TestSpec(
-            lengths=row.lengths(profile), counts=row.counts(profile), examples=4 if small else 200, free_running=False
+            lengths=row.lengths(profile), counts=row.counts(profile), examples=4 if small else 200, free_running=False,
         ),
         choice=ChoiceSpec(rates=RATES),
-    )
+    )  # fmt: skip
     if small:  # a smoke run tries two rates and makes no further training, which could only fail in the same way
         spec = overlay(spec, {"choice": {"rates": RATES[:2], "retry": 1}})
     return spec

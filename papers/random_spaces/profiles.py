@@ -42,32 +42,17 @@ def up_to(longest: int, *gaps: int) -> tuple[int, ...]:
 PUBLISHED = MeasuredSpec(
     data=DataSpec(task=TwoOperandAddition(up_to(9, 8)), format=Linear(), examples=100_000, vocabulary="printable"),
     model=ModelSpec(
-        layers=3,
-        **of_width(128, heads=4, hidden=4),
-        encoding=Sinusoidal(),
-        activation="gelu",
-        norm="layernorm",
-        final_norm="none",
-        norm_place="post",
-        tied=True,
-        scale_attention=True,
-        init="normal",
-        linear_bias=True,
+        layers=3, **of_width(128, heads=4, hidden=4), encoding=Sinusoidal(), activation="gelu", norm="layernorm",
+        final_norm="none", norm_place="post", tied=True, scale_attention=True, init="normal", linear_bias=True,
         dropout=0.1,
     ),
     train=TrainSpec(
-        steps=100_000,
-        batch=256,
-        lr=3e-4,
-        betas=(0.9, 0.999),
-        weight_decay=0.1,
-        warmup_steps=100,
-        evaluations=100,
+        steps=100_000, batch=256, lr=3e-4, betas=(0.9, 0.999), weight_decay=0.1, warmup_steps=100, evaluations=100,
         precision="bf16-mixed",
     ),
     test=TestSpec(lengths=up_to(12), counts=(2,), examples=1000, track=100, attention_examples=1),
     measure=MeasureSpec(examples=1000),
-)
+)  # fmt: skip
 """Sections 4.2.1 to 4.2.4, with the data set ``generalize_to_longer_mini``."""
 
 STEPS = 20_000
@@ -77,31 +62,24 @@ _SMALLER: Changes = {
     "train": {"lr": 1e-3, "precision": "bf16-products"},
 }
 _TWO_CORES = overlay(
-    PUBLISHED,
-    _SMALLER,
+    PUBLISHED, _SMALLER,
     {
-        "model": of_width(128, heads=4, hidden=2),
-        "train": {"steps": STEPS, "batch": 32, "evaluations": 20},
-        "test": {"examples": 500, "track": 64},
-        "measure": {"examples": 200},
+        "model": of_width(128, heads=4, hidden=2), "train": {"steps": STEPS, "batch": 32, "evaluations": 20},
+        "test": {"examples": 500, "track": 64}, "measure": {"examples": 200},
     },
-)
+)  # fmt: skip
 """The base of both; experiments say what is longer at night. cpu makes one seed of what the main statements need."""
 BASE: dict[str, MeasuredSpec] = {
-    "paper": PUBLISHED,
-    "night": _TWO_CORES,
-    "cpu": _TWO_CORES,
+    "paper": PUBLISHED, "night": _TWO_CORES, "cpu": _TWO_CORES,
     "smoke": overlay(
-        PUBLISHED,
-        _SMALLER,
+        PUBLISHED, _SMALLER,
         {
             "model": {"layers": 1, **of_width(32, heads=2, hidden=1)},
             "train": {"steps": 8, "batch": 8, "evaluations": 2, "bucket": 2, "warmup_steps": 2, "precision": "32-true"},
-            "test": {"examples": 8, "track": 4},
-            "measure": {"examples": 4, "prompts": 4},
+            "test": {"examples": 8, "track": 4}, "measure": {"examples": 4, "prompts": 4},
         },
     ),
-}
+}  # fmt: skip
 """First settings of each profile."""
 
 

@@ -57,59 +57,38 @@ FORMAT = Linear(begin=False, separator="⊥", end=False)
 
 PUBLISHED = ProbedSpec(
     data=DataSpec(
-        task=Sorting(longest=20, short=5, skew=0.8, alphabet=100), format=FORMAT, position_ids=NoPositionIds()
+        task=Sorting(longest=20, short=5, skew=0.8, alphabet=100), format=FORMAT, position_ids=NoPositionIds(),
     ),
     model=ModelSpec(
-        layers=2,
-        **of_width(1024, heads=16, hidden=2),
-        encoding=NoEncoding(),
-        activation="gelu",
-        norm="layernorm",
-        final_norm="layernorm",
-        norm_place="pre",
-        tied=False,
-        output_bias=True,
-        scale_attention=True,
-        init="normal",
+        layers=2, **of_width(1024, heads=16, hidden=2), encoding=NoEncoding(), activation="gelu", norm="layernorm",
+        final_norm="layernorm", norm_place="pre", tied=False, output_bias=True, scale_attention=True, init="normal",
     ),
     train=TrainSpec(
-        steps=100_000,
-        batch=1024,
-        lr=1e-5,
-        betas=(0.9, 0.999),
-        warmup_steps=1000,
-        final_lr=0.0,
-        evaluations=50,
-        precision="bf16-mixed",
-        one_length=True,
+        steps=100_000, batch=1024, lr=1e-5, betas=(0.9, 0.999), warmup_steps=1000, final_lr=0.0, evaluations=50,
+        precision="bf16-mixed", one_length=True,
     ),
-    test=TestSpec(lengths=(5, 10, 15, *range(20, 101, 10)), examples=100_000),
-    probe=ProbeSpec(),
-)
+    test=TestSpec(lengths=(5, 10, 15, *range(20, 101, 10)), examples=100_000), probe=ProbeSpec(),
+)  # fmt: skip
 """Section 3, Appendix B, Tables 4 and 5; `SIZED` gives it a training set."""
 BASE: dict[str, ProbedSpec] = {
     "paper": PUBLISHED,
     "cpu": overlay(
         PUBLISHED,
         {
-            "data.task": {"longest": 10, "alphabet": 50},
-            "model": of_width(64, heads=8, hidden=2),
+            "data.task": {"longest": 10, "alphabet": 50}, "model": of_width(64, heads=8, hidden=2),
             "train": {"steps": 24_000, "batch": 64, "lr": 3e-3, "warmup_steps": 100, "evaluations": 10},
-            "train.precision": "32-true",
-            "test": {"lengths": (5, 10, 15, 20, 25, 30, 40, 50), "examples": 500},
+            "train.precision": "32-true", "test": {"lengths": (5, 10, 15, 20, 25, 30, 40, 50), "examples": 500},
         },
     ),
     "smoke": overlay(
         PUBLISHED,
         {
-            "data.task": {"longest": 4, "alphabet": 10, "short": 3},
-            "model": of_width(16, heads=2, hidden=2),
+            "data.task": {"longest": 4, "alphabet": 10, "short": 3}, "model": of_width(16, heads=2, hidden=2),
             "train": {"steps": 8, "batch": 8, "lr": 1e-3, "warmup_steps": 2, "evaluations": 2, "bucket": 2},
-            "train.precision": "32-true",
-            "test": {"lengths": (3, 4, 6, 8), "examples": 8},
+            "train.precision": "32-true", "test": {"lengths": (3, 4, 6, 8), "examples": 8},
         },
     ),
-}
+}  # fmt: skip
 BASE["night"] = BASE["cpu"]
 """First settings of each profile; RECIPES.md has the origin of the smaller ones. A night has more seeds than a cpu run
 of the whole paper, and more experiments."""

@@ -25,14 +25,8 @@ from reproduce.store.files import one_line, readable
 from reproduce.store.reference import Reference
 from reproduce.store.store import LocalStore, Store
 
-OWN = {
-    "address": ("ray",),
-    "gpus_per_run": ("ray",),
-    "cpus_per_run": ("ray", "slurm"),
-    "workers": ("slurm",),
-    "sbatch_args": ("slurm",),
-    "share": ("local",),
-}
+OWN = {"address": "ray", "gpus_per_run": "ray", "cpus_per_run": "ray or slurm"}
+OWN |= {"workers": "slurm", "sbatch_args": "slurm", "share": "local"}
 """Option -> the executors that it goes with; of those it is one where it was not given."""
 
 
@@ -41,9 +35,9 @@ def check(options: argparse.Namespace) -> None:
     for name, executors in OWN.items():
         value = getattr(options, name)
         is_set = value is not None and value is not False and value != []
-        if is_set and options.executor not in executors:
+        if is_set and options.executor not in executors.split(" or "):
             option = "--" + name.replace("_", "-")
-            raise PlanError(f"{option} goes with --executor {' or '.join(executors)}, not with {options.executor}")
+            raise PlanError(f"{option} goes with --executor {executors}, not with {options.executor}")
     if options.fresh and (options.executor == "slurm" or options.share):
         raise PlanError("--fresh would be done again by every worker: leave it out")
     _sbatch_words(options)
@@ -81,29 +75,16 @@ def engine(options: argparse.Namespace, needed: bool) -> AbstractContextManager[
 
 def slurm(options: argparse.Namespace, order: Order) -> Slurm:
     """Return the engine that submits the runs: the same command for every worker, as one of several."""
-    words = [
-        "run",
-        *options.selector.split(),
-        "--profile",
-        options.profile,
-        "--share",
-        "--jobs",
-        str(options.jobs or 1),
-    ]
+    words = ["run", *options.selector.split()]
+    words += f"--profile {options.profile} --share --jobs {options.jobs or 1}".split()
     if options.seeds is not None:
         words += ["--seeds", ",".join(map(str, options.seeds))]
     words += [word for override in options.overrides for word in ("--set", override)]
     words += [word for name in order.loggers for word in ("--logger", name)]
     words += ["--without-gpu"] * options.without_gpu + ["--missing"] * options.missing
-    return Slurm(
-        order.root,
-        tuple(words),
-        options.workers or WORKERS,
-        options.jobs or 1,
-        options.cpus_per_run or 1.0,
-        options.profile == "paper" and not options.without_gpu,
-        _sbatch_words(options),
-    )
+    gpu, jobs, cpus = options.profile == "paper" and not options.without_gpu, options.jobs or 1, options.cpus_per_run
+    workers, sbatch = options.workers or WORKERS, _sbatch_words(options)
+    return Slurm(order.root, tuple(words), workers, jobs, cpus or 1.0, gpu, sbatch)
 
 
 SENDING = (
@@ -174,9 +155,8 @@ def _profile(selected: Sequence[Experiment]) -> str:
     """Return the profile of a command that names none; a note where it is not the usual one."""
     profile = usual_profile(selected)
     if profile != USUAL:
-        print(
-            f"there is no {USUAL} size of these: taking --profile {profile}, the only one beside smoke", file=sys.stderr
-        )
+        other = f"taking --profile {profile}, the only one beside smoke"
+        print(f"there is no {USUAL} size of these: {other}", file=sys.stderr)
     return profile
 
 
@@ -199,10 +179,8 @@ def _tell_left_out(plan: Plan, chosen: Sequence[Experiment], left_out: Sequence[
     if plan.absent:
         print(f"{len(plan.absent)} of {len(chosen)} experiments have no {profile} size: see list", file=sys.stderr)
     if left_out:
-        print(
-            f"{len(left_out)} experiments are extra at the {profile} profile and run when named: see list",
-            file=sys.stderr,
-        )
+        extra = f"{len(left_out)} experiments are extra at the {profile} profile"
+        print(f"{extra} and run when named: see list", file=sys.stderr)
 
 
 def _on_gpu(made: Mapping[Job, float | None], options: argparse.Namespace) -> bool:
@@ -350,11 +328,8 @@ def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> No
     listed = terminal.table("experiment", ("seed", "right"), "time")
     gpu, made = profile == "paper", _made([job for job in plan.jobs if job not in done])
     for job in plan.jobs:
-        if job in done:
-            status = f"finished (v{done[job].version})"
-        else:
-            status = in_words(cost_on(job.spec, gpu=gpu, made=made[job] or 1.0).total)
-        listed.add_row(job.experiment, str(job.seed), status)
+        left = "" if job in done else in_words(cost_on(job.spec, gpu=gpu, made=made[job] or 1.0).total)
+        listed.add_row(job.experiment, str(job.seed), left or f"finished (v{done[job].version})")
     terminal.show(listed)
     for reason in dict.fromkeys(plan.absent.values()):
         names = [name for name, why in plan.absent.items() if why == reason]
@@ -372,9 +347,7 @@ def _summary(report: Report, store: Store) -> None:
     """Print folder and exact match in and outside the trained range, one line per run."""
     for done in report.runs:
         inside, outside = accuracies(done)
-        where = f"{inside} in the trained range, {outside} outside"
-        if done.constructed:
-            where = f"{inside}; nothing was trained"
-        terminal.tell(f"{done.experiment} seed {done.seed}: exact match {where}")
+        where = "; nothing was trained" if done.constructed else f" in the trained range, {outside} outside"
+        terminal.tell(f"{done.experiment} seed {done.seed}: exact match {inside}{where}")
         terminal.tell(*(f"  {one_line(str(note))}" for note in done.info.get("notes", [])))
         print(f"  {readable(store.folder(done))}")

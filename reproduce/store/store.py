@@ -22,18 +22,9 @@ from pathlib import Path
 from typing import Any, final
 
 from lengen.results.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
+from reproduce.store import run_folder
 from reproduce.store.files import Held, StoreError, leased, readable, sync, write_bytes, write_text, writing
-from reproduce.store.run_folder import (
-    RECORDS,
-    SCHEMA,
-    SCORES,
-    arrays_to_bytes,
-    attention_to_bytes,
-    damaged,
-    load_info,
-    load_records,
-    sealed,
-)
+from reproduce.store.run_folder import RECORDS, SCHEMA, SCORES, damaged, load_info
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 WEIGHTS_SUM = "weights_sha256"
@@ -65,7 +56,6 @@ class Workspace:
         run.json is written last, with the sha256 of every other file and of itself.
         """
         self.held.check()
-        experiment, profile, seed, spec_hash = self._key
         folder = self.folder
         for name in RECORDS[1:]:
             with writing(folder / name):
@@ -76,23 +66,14 @@ class Workspace:
         if outcome.key_counts:
             write_text(folder / "keys.csv", key_counts_to_csv(outcome.key_counts))
         if outcome.attention is not None:
-            write_bytes(folder / "attention.npz", attention_to_bytes(outcome.attention))
+            write_bytes(folder / "attention.npz", run_folder.attention_to_bytes(outcome.attention))
         if outcome.arrays:
-            write_bytes(folder / "arrays.npz", arrays_to_bytes(outcome.arrays))
+            write_bytes(folder / "arrays.npz", run_folder.arrays_to_bytes(outcome.arrays))
         files = [name for name in (*RECORDS, WEIGHTS, CHECKPOINT) if (folder / name).is_file()]
-        content: dict[str, Any] = {
-            "schema_version": SCHEMA,
-            "status": "finished",
-            "experiment": experiment,
-            "profile": profile,
-            "seed": seed,
-            "spec_hash": spec_hash,
-            "overrides": [],
-            **info,
-            **outcome.info,
-            "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
-            "files": {name: _sha256(folder / name) for name in files},
-        }
+        content: dict[str, Any] = dict(zip((*WHO, "spec_hash"), self._key, strict=True))
+        content |= {"schema_version": SCHEMA, "status": "finished", "overrides": [], **info, **outcome.info}
+        content["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+        content["files"] = {name: _sha256(folder / name) for name in files}
         if len(content.get("steps_on", ())) < 2:  # on one device, which is named already
             content.pop("steps_on", None)
         return self._store._name(self, content)
@@ -193,7 +174,7 @@ class LocalStore(Store):
         """
         if folder not in self._read:
             header = self._header(folder)
-            self._read[folder] = replace(header, **load_records(folder, header.info))
+            self._read[folder] = replace(header, **run_folder.load_records(folder, header.info))
         return self._read[folder]
 
     @contextlib.contextmanager
@@ -227,7 +208,7 @@ class LocalStore(Store):
         """Write run.json, put everything on the disk and give the work folder its version name."""
         folder, home = space.folder, space.folder.parent
         version = 1 + max((_number(path) for path in home.glob("v*")), default=0)
-        write_text(folder / "run.json", json.dumps(sealed(content), indent=1, sort_keys=True) + "\n")
+        write_text(folder / "run.json", json.dumps(run_folder.sealed(content), indent=1, sort_keys=True) + "\n")
         target = home / f"v{version}"
         with writing(target):
             for name in content["files"]:  # type: ignore[attr-defined]

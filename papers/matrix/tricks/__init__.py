@@ -8,24 +8,13 @@ from papers.matrix.settings import ChosenSpec
 
 FILES: dict[str, tuple[str, ...]] = {
     "positions": (
-        "plain",
-        "learned",
-        "sinusoidal",
-        "rope",
-        "alibi",
-        "fire",
-        "shaw",
-        "randomised-rope",
-        "randomised-learned",
-        "abacus",
-        "coupled",
-        "coupled-2",
+        "plain", "learned", "sinusoidal", "rope", "alibi", "fire", "shaw", "randomised-rope", "randomised-learned",
+        "abacus", "coupled", "coupled-2",
     ),
     "formats": ("reversed", "zero-padded", "spaces", "spaces-sinusoidal", "scratchpad", "index-hints", "subtasks"),
-    "attention": ("tempered", "ssmax", "window", "abc", "hard-alibi"),
-    "procedures": ("hint", "association", "looped"),
+    "attention": ("tempered", "ssmax", "window", "abc", "hard-alibi"), "procedures": ("hint", "association", "looped"),
     "pairs": ("coupled-scratchpad", "window-cyclic", "reversed-fire-randomised", "abacus-looped"),
-}
+}  # fmt: skip
 """File of this folder -> its columns of the matrix, by their names in experiments: `window-cyclic` is the function
 `window_cyclic` there."""
 
