@@ -281,13 +281,12 @@ class Panel:
             if any(fnmatch.fnmatchcase(variant, pattern) for pattern in patterns.split())
         }
         specs = self.make(*slugs) if self.make else self._specs(values)
+        kept = {name: specs[name] for name in PROFILES if name in specs and skip.get(name) not in NO_SIZE}
         return Experiment(
             name=f"{self.paper}/{self.name}/{variant}",
             claim=self.says if isinstance(self.says, str) else self.says(*slugs),
             place=self.place,
-            specs={
-                profile: specs[profile] for profile in PROFILES if profile in specs and skip.get(profile) not in NO_SIZE
-            },
+            specs=kept,
             skip=skip,
             seeds=self.seeds,
             repeats={"night": self.night if isinstance(self.night, int) else self.night(*slugs)},

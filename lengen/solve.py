@@ -63,20 +63,22 @@ def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
     return problems
 
 
-def solve(
-    spec: Spec,
-    weights: Path | None,
-    operands: list[str],
-    task: str = "",
-    report: Callable[[int, int], None] = lambda done, most: None,
-) -> dict[str, object]:
+Solved = dict[str, object]
+"""Of a problem, what `answer` returns."""
+Tell = Callable[[int, int], None]
+"""Receiver of progress: how much is done, and of how much."""
+
+
+def _silent(done: int, most: int) -> None:
+    """Tell nobody."""
+
+
+def solve(spec: Spec, weights: Path | None, operands: list[str], task: str = "", report: Tell = _silent) -> Solved:
     """Return `answer` of the model with these weights, or of the one that the specification constructs."""
     return answer(TaskData(spec, seed=0), load(spec, weights), operands, task, report)
 
 
-def solve_each(
-    spec: Spec, weights: Path | None, problems: Iterable[list[str]], task: str = ""
-) -> Iterator[dict[str, object]]:
+def solve_each(spec: Spec, weights: Path | None, problems: Iterable[list[str]], task: str = "") -> Iterator[Solved]:
     """Yield `solve` for one problem after the other, by a model that is loaded once."""
     data, model = TaskData(spec, seed=0), load(spec, weights)
     for operands in problems:
@@ -84,13 +86,7 @@ def solve_each(
 
 
 @torch.no_grad()
-def answer(
-    data: TaskData,
-    model: Transformer,
-    operands: list[str],
-    task: str = "",
-    report: Callable[[int, int], None] = lambda done, most: None,
-) -> dict[str, object]:
+def answer(data: TaskData, model: Transformer, operands: list[str], task: str = "", report: Tell = _silent) -> Solved:
     """Return the greedy free-running response of a trained or constructed model to one problem.
 
     The model does not see the answer.
@@ -121,13 +117,8 @@ def answer(
         written = generate(model, writer, problems, choose=told)
     ((truth,), (said,)) = (read(writer, asked, response) for response in (true_responses(batch), written))
     note = unlike_training(asked, problems)
-    return {
-        "prompt": vocab.decode(prompt[0]),
-        "output": vocab.decode(written[0]),
-        "answer": truth,
-        "correct": said == truth,
-        "read": said,
-    } | ({"note": note} if note else {})
+    solved: Solved = {"prompt": vocab.decode(prompt[0]), "output": vocab.decode(written[0]), "answer": truth}
+    return solved | {"correct": said == truth, "read": said} | ({"note": note} if note else {})
 
 
 def in_words(solved: Mapping[str, object]) -> list[str]:
@@ -180,12 +171,7 @@ class Answers(NamedTuple):
     """The sentence of the first of those."""
 
 
-def answers(
-    data: TaskData,
-    model: Transformer,
-    rows: Sequence[Sequence[str]],
-    report: Callable[[int, int], None] = lambda done, of: None,
-) -> Answers:
+def answers(data: TaskData, model: Transformer, rows: Sequence[Sequence[str]], report: Tell = _silent) -> Answers:
     """Let a model answer problems, given by their operands, token by token; ``report`` gets their number so far."""
     task, writer = data.trained(data.spec.data.task.name)
     texts: list[str | None] = [None] * len(rows)

@@ -129,16 +129,11 @@ class Cache:
         def cut(layers: Iterable[LayerCache], width: int | None = None) -> list[LayerCache]:
             return [LayerCache(layer.keys[rows, :, :width], layer.values[rows, :, :width]) for layer in layers]
 
-        return Cache(
-            cut(self.layers, width),
-            _examples(self.ids, rows)[:, :, :width],
-            tuple(cut(self.memory)),
-            None if self.source_ids is None else _examples(self.source_ids, rows),
-            None if self.source_mask is None else self.source_mask[rows],
-            None if self.prompt is None else self.prompt[rows],
-            self.output,
-            None if self.loops is None else self.loops[rows],
-        )
+        ids = _examples(self.ids, rows)[:, :, :width]
+        source = None if self.source_ids is None else _examples(self.source_ids, rows)
+        held = (self.source_mask, self.prompt, self.loops)
+        mask, prompt, loops = (None if each is None else each[rows] for each in held)
+        return Cache(cut(self.layers, width), ids, tuple(cut(self.memory)), source, mask, prompt, self.output, loops)
 
     def select(self, rows: Tensor) -> "Cache":
         """Return the examples at which ``rows`` (B,) is True."""

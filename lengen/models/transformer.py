@@ -146,14 +146,9 @@ class Stack(nn.ModuleList):
         """
         x = embedded
         for layer, block in enumerate(self._looped(context.loops)):
-            new = block(
-                self._injected(self._ended(x, layer, ending), embedded, context, layer),
-                context,
-                caches[layer] if caches else None,
-                crossing,
-                memories[layer] if memories else None,
-                record,
-            )
+            entered = self._injected(self._ended(x, layer, ending), embedded, context, layer)
+            cache, memory = caches[layer] if caches else None, memories[layer] if memories else None
+            new = block(entered, context, cache, crossing, memory, record)
             x = self._kept(new, x, layer, context.loops)
         return x
 

@@ -20,21 +20,8 @@ from matplotlib.transforms import offset_copy
 from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
 from lengen.metrics.measures import most_have_learned
+from lengen.plotting import sheet as page
 from lengen.plotting.frames import MEASURES, Published, Value, at_same_lengths, keys, mark, medians, metrics, values
-from lengen.plotting.sheet import (
-    COLUMN,
-    PAGE,
-    empty,
-    label,
-    labels,
-    legend,
-    legend_height,
-    length_axis,
-    lengths_axis,
-    percent,
-    sheet,
-    shown,
-)
 from lengen.plotting.style import Look, in_order, looks
 from lengen.results.records import Run
 
@@ -69,10 +56,10 @@ def curves(
         across: most panels of a row.
         ordered: lines have an order, and their colours too.
     """
-    drawn = shown(picture, runs)
+    drawn = page.shown(picture, runs)
     wanted = [name for name in measures if any(len(values(some, name)) for _, some in drawn)]
     if not drawn or not wanted:
-        return empty()
+        return page.empty()
     groups = _groups(drawn, panels, fewest)
     told = _looks(groups, ordered)
     named = list(told)
@@ -92,11 +79,11 @@ def curves(
     ]
     cells = _cells(list(groups), wanted, beside, across)
     if not cells:
-        return empty()
+        return page.empty()
     down = max(row for row, *_ in cells) + 1
     wide = max(column for _, column, *_ in cells) + 1
-    width = PAGE if wide > 1 else COLUMN
-    figure = sheet(width, 1.65 * down + 0.45 + legend_height(named, width))
+    width = page.PAGE if wide > 1 else page.COLUMN
+    figure = page.sheet(width, 1.65 * down + 0.45 + page.legend_height(named, width))
     grid = figure.subplots(down, wide, squeeze=False)
     for axes in grid.flat:
         axes.set_visible(False)
@@ -115,21 +102,21 @@ def curves(
         axes.set_title(title if row == 0 or len(groups) > across else "")
         axes.set_ylabel((("Published: " if theirs else "") + MEASURES[name].label) if column == 0 or not panels else "")
         last = not any(r > row and c == column for r, c, *_ in cells)
-        axes.set_xlabel(length_axis(lines[0][2][0]) if last else "")
+        axes.set_xlabel(page.length_axis(lines[0][2][0]) if last else "")
     handles: list[Artist] = [
         Line2D([], [], color=told[line].colour, marker=told[line].marker, ls=told[line].line, label=line)
         for line in named
     ]
     hollow = keys(value for found in marks.values() for some in found.values() for value in some)
     if len(named) > 1 or hollow:
-        legend(figure, [*handles, *hollow])
+        page.legend(figure, [*handles, *hollow])
     return figure
 
 
 def lines_of(picture: Picture, runs: Runs) -> dict[str, tuple[str, str]]:
     """Return the label and colour of the line of every experiment that a picture of curves draws."""
     panels, options = picture.options.get("panels", ""), picture.options
-    groups = _groups(shown(picture, runs), panels, options.get("fewest", 2))
+    groups = _groups(page.shown(picture, runs), panels, options.get("fewest", 2))
     told = _looks(groups, options.get("ordered", False))
     return {
         item.name: (line if panels == "count" else ", ".join(filter(None, (title, line))), to_hex(told[line].colour))
@@ -150,14 +137,14 @@ def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewe
         counts = sorted({cell[1] for _, some in drawn for run in some for cell in run.grid.scores if cell[1:]})
         for count in (count for count in counts if count >= fewest):
             groups[f"r = {count}"] = [
-                (label(item, some), item, some)
+                (page.label(item, some), item, some)
                 for item, some in drawn
                 if any(cell[1:] == (count,) for run in some for cell in run.grid.scores)
             ]
         return groups
     for item, some in drawn:
-        found = labels(item, some)
-        rest = ", ".join(text for name, text in found.items() if name != panels and text) or label(item, some)
+        found = page.labels(item, some)
+        rest = ", ".join(text for name, text in found.items() if name != panels and text) or page.label(item, some)
         groups.setdefault(found.get(panels, ""), []).append((rest, item, some))
     return groups
 
@@ -226,10 +213,10 @@ def _name(axes: Axes, lines: Sequence[Line], name: str, log: bool) -> None:
     runs = [run for *_, some in lines for run in some]
     tested = sorted({cell[0] for run in runs for cell in run.grid.scores})
     if MEASURES[name].share:
-        percent(axes)
+        page.percent(axes)
     else:
         axes.set_ylim(bottom=0)
-    lengths_axis(axes, tested, runs)
+    page.lengths_axis(axes, tested, runs)
     if log:
         axes.set_xscale("log")
         ticks = [tick for tick in (1, 10, 100, 1000) if tested[0] <= tick <= tested[-1]]
@@ -262,11 +249,12 @@ def training(
         smooth: recorded rows around a step whose median is drawn.
         dashed: lines are lengths, and those that were not trained are dashed.
     """
-    drawn = [(item, some) for item, some in shown(picture, runs) if any(_lines_of(some, name) for name in families)]
+    shown = page.shown(picture, runs)
+    drawn = [(item, some) for item, some in shown if any(_lines_of(some, name) for name in families)]
     if not drawn:
-        return empty()
+        return page.empty()
     wide = min(len(drawn), 5)
-    figure = sheet(PAGE if wide > 1 else COLUMN, 1.6 * len(families) + 1.25)
+    figure = page.sheet(page.PAGE if wide > 1 else page.COLUMN, 1.6 * len(families) + 1.25)
     grid = figure.subplots(len(families), wide, squeeze=False, sharex="col", sharey="row")
     every = list(dict.fromkeys(line for name in families for _, some in drawn for line in _lines_of(some, name)))
     every.sort(key=lambda line: (not line.isdecimal(), int(line) if line.isdecimal() else 0))
@@ -288,11 +276,11 @@ def training(
                     marker=look.marker, markevery=(every.index(line) % some_points, some_points),
                 )  # fmt: skip
             if name in shares:
-                percent(axes)
+                page.percent(axes)
                 theirs = published.get(item.name, ())
                 for mode in ("teacher_forced", "sampled"):
                     marked |= _at_end(axes, at_same_lengths(theirs, some[0], mode=mode), told)
-            axes.set_title(label(item, some).replace(", ", ",\n", 1) if place == 0 else "")
+            axes.set_title(page.label(item, some).replace(", ", ",\n", 1) if place == 0 else "")
             axes.xaxis.set_major_locator(MaxNLocator(3))
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         row[0].set_ylabel(what)
@@ -307,7 +295,7 @@ def training(
         for line, look in entries.items()
     ]
     if len(handles) > 1:
-        legend(figure, [*handles, *keys([Value(1.0)] * marked)], lines)
+        page.legend(figure, [*handles, *keys([Value(1.0)] * marked)], lines)
     return figure
 
 

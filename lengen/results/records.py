@@ -137,6 +137,10 @@ class Grid:
         modes = self.scores.setdefault(tuple(cell), {})
         modes[mode] = modes[mode] + counts if mode in modes else counts
 
+    def entries(self) -> Iterator[tuple[tuple[int, ...], str, Counts]]:
+        """Yield every cell and mode with its counts."""
+        yield from ((cell, mode, counts) for cell, modes in self.scores.items() for mode, counts in modes.items())
+
     def total(self, cells: Iterable[tuple[int, ...]], mode: str) -> Counts:
         """Return counts summed over the given cells.
 
@@ -147,15 +151,10 @@ class Grid:
 
     def to_csv(self) -> str:
         """Return ``length,count,mode,name,value``, sorted: one row per count; the second column of a curve is empty."""
-        return to_table(
-            SCORE_COLUMNS,
-            (
-                (*(*cell, "")[:2], mode, name, counts[name])
-                for cell, modes in sorted(self.scores.items())
-                for mode, counts in sorted(modes.items())
-                for name in sorted(counts)
-            ),
-        )
+        scored = sorted(self.entries(), key=lambda entry: entry[:2])
+        counted = ((*(*cell, "")[:2], mode, counts) for cell, mode, counts in scored)
+        rows = ((*place, name, counts[name]) for *place, counts in counted for name in sorted(counts))
+        return to_table(SCORE_COLUMNS, rows)
 
     @classmethod
     def from_csv(cls, text: str) -> "Grid":
@@ -419,12 +418,9 @@ class Run:
         """One row a tested cell and mode: ``seed``, the axes, ``mode``, and every count by its name."""
         import pandas as pd
 
-        rows = [
-            {"seed": self.seed, **dict(zip(self.grid.axes, cell, strict=True)), "mode": mode, **counts}
-            for cell, modes in self.grid.scores.items()
-            for mode, counts in modes.items()
-        ]
-        return pd.DataFrame(rows, columns=None if rows else ["seed", *self.grid.axes, "mode", "n"])
+        axes, entries = self.grid.axes, self.grid.entries()
+        rows = [{"seed": self.seed, **dict(zip(axes, cell, strict=True)), "mode": k, **n} for cell, k, n in entries]
+        return pd.DataFrame(rows, columns=None if rows else ["seed", *axes, "mode", "n"])
 
     @property
     def constructed(self) -> bool:

@@ -19,22 +19,9 @@ from lengen import digits
 from lengen.digits import OperandError, Problems, torch
 from lengen.digits import generator as stream
 from lengen.part import Length, Part, SettingError
+from lengen.tasks import base
 from lengen.tasks.addition import sums
-from lengen.tasks.base import (
-    BOUNDS,
-    CARRIES_IN,
-    CARRIES_OUT,
-    DOWNWARD_CARRIES,
-    MODULAR,
-    PAIR_CARRIES,
-    SUM_DIGITS,
-    TRAILING,
-    Extent,
-    Signs,
-    Task,
-    keys,
-    of_decimals,
-)
+from lengen.tasks.base import BOUNDS, Extent, Signs, Task, keys, of_decimals
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -241,16 +228,16 @@ def incoming(columns: Tensor) -> Tensor:
 
 
 COLUMNS: dict[str, Callable[[Tensor], Tensor]] = {
-    CARRIES_IN: incoming,
-    SUM_DIGITS: digits.carry,
-    MODULAR: lambda columns: columns % 10,
-    PAIR_CARRIES: pair_carries,
-    DOWNWARD_CARRIES: downward_carries,
-    CARRIES_OUT: true_carries,
-    TRAILING: lambda columns: downward_carries(columns) & (torch.arange(columns.shape[1]) == 0),
+    base.CARRIES_IN: incoming,
+    base.SUM_DIGITS: digits.carry,
+    base.MODULAR: lambda columns: columns % 10,
+    base.PAIR_CARRIES: pair_carries,
+    base.DOWNWARD_CARRIES: downward_carries,
+    base.CARRIES_OUT: true_carries,
+    base.TRAILING: lambda columns: downward_carries(columns) & (torch.arange(columns.shape[1]) == 0),
 }
 """Rows by name: sums of digit pairs (B, W), units first, to (B, W)."""
-LEFT = frozenset({DOWNWARD_CARRIES, TRAILING})
+LEFT = frozenset({base.DOWNWARD_CARRIES, base.TRAILING})
 """Rows of digit pairs that are aligned at the first digits of both operands, as the author's code reads them."""
 
 

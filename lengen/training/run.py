@@ -159,14 +159,10 @@ def training_callbacks(spec: Spec, folder: Path, report: Report) -> list[Callbac
     They are losses, curves, early stopping, and the checkpoint, which has all their states.
     """
     test, train = spec.test, spec.train
-    return [
-        TrainingLoss(
-            between_readings(train.steps), report, [hint.name for hint in spec.data.hints], folder / CHECKPOINT
-        ),
-        LearningCurves(test.lengths, max(test.counts), test.track),
-        StopWhenGood(train.stop_at, train.patience),
-        ResumePoint(folder),
-    ]
+    hints, checkpoint = [hint.name for hint in spec.data.hints], folder / CHECKPOINT
+    loss = TrainingLoss(between_readings(train.steps), report, hints, checkpoint)
+    curves = LearningCurves(test.lengths, max(test.counts), test.track)
+    return [loss, curves, StopWhenGood(train.stop_at, train.patience), ResumePoint(folder)]
 
 
 def measurements(spec: Spec) -> list[Measurement]:

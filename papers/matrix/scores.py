@@ -268,33 +268,23 @@ def _aggregate(runs: Runs, trick: str, table: Scores, ran: int, generator: np.ra
     left, right = compared(runs, trick, BASELINE, above_guessing)
     both = trick != BASELINE and bool(left.size)
     seeds = table.shape[1]
-    return Aggregate(
-        trick,
-        ran,
-        frozenset(learned_by(runs, trick)),
-        seeds,
-        float(interquartile_mean(table)),
-        interval(interquartile_mean, table) if seeds > 1 else UNKNOWN,
-        len(left) if both else 0,
-        float(probability_of_improvement(left, right)) if both else np.nan,
-        interval(probability_of_improvement, left, right) if both and left.shape[1] > 1 else UNKNOWN,
-    )
+    mean, learned = float(interquartile_mean(table)), frozenset(learned_by(runs, trick))
+    between = interval(interquartile_mean, table) if seeds > 1 else UNKNOWN
+    if not both:
+        return Aggregate(trick, ran, learned, seeds, mean, between, 0, np.nan, UNKNOWN)
+    improves = float(probability_of_improvement(left, right))
+    around = interval(probability_of_improvement, left, right) if left.shape[1] > 1 else UNKNOWN
+    return Aggregate(trick, ran, learned, seeds, mean, between, len(left), improves, around)
 
 
 def aggregate_table(runs: Runs) -> str:
     """Return a line of CSV for every trick that has learned some task, the highest mean first."""
     mean = ("trick", "tasks_run", "tasks_learned", "seeds", "interquartile_mean", "low", "high")
     beside = ("tasks_compared", "probability_of_improvement", "improvement_low", "improvement_high")
-    rows = [
-        (
-            *(one.trick, one.ran, len(one.learned), one.seeds),
-            *map(shown, (one.mean, *one.between)),
-            one.beside,
-            *map(shown, (one.improves, *one.improves_between)),
-        )
-        for one in sorted(aggregates(runs), key=lambda one: -one.mean)
-    ]
-    return to_table((*mean, *beside), rows)
+    found = sorted(aggregates(runs), key=lambda one: -one.mean)
+    first = [(one.trick, one.ran, len(one.learned), one.seeds, *map(shown, (one.mean, *one.between))) for one in found]
+    second = [(one.beside, *map(shown, (one.improves, *one.improves_between))) for one in found]
+    return to_table((*mean, *beside), [(*left, *right) for left, right in zip(first, second, strict=True)])
 
 
 def summary(runs: Runs, refused: Sequence[str]) -> str:

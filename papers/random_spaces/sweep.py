@@ -122,20 +122,12 @@ def _tested(run: Run) -> pd.DataFrame:
     They say whose lengths are shown together, and how they were written.
     """
     group = {length: lengths for lengths in groups(run) for length in lengths}
-    cells = [
-        (group[length], role(run, length), MODES[mode], counts["correct"], counts["n"])
-        for (length, *_), modes in run.grid.scores.items()
-        for mode, counts in modes.items()
-        if mode in MODES and length in group
-    ]
+    scored = [(cell[0], mode, counts) for cell, mode, counts in run.grid.entries() if mode in MODES]
+    cells = [(group[n], role(run, n), MODES[mode], k["correct"], k["n"]) for n, mode, k in scored if n in group]
     frame = pd.DataFrame(cells, columns=["lengths", "role", "mode", "correct", "n"])
-    return frame.assign(
-        **{name: getattr(run, name) for name in IDENTITY},
-        examples=examples(run),
-        training=pd.Categorical([kind(run)] * len(frame), KINDS),
-        width=width(run),
-        mode=pd.Categorical(frame["mode"], MODES.values()),
-    )
+    frame = frame.assign(**{name: getattr(run, name) for name in IDENTITY}, examples=examples(run), width=width(run))
+    kinds, modes = pd.Categorical([kind(run)] * len(frame), KINDS), pd.Categorical(frame["mode"], MODES.values())
+    return frame.assign(training=kinds, mode=modes)
 
 
 def to_csv(found: Sequence[Row]) -> str:

@@ -73,21 +73,16 @@ def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[
 def numbers(run: Run) -> dict[str, Mapping[str, Any]]:
     """Return the records of a run by kind: name -> number or array."""
     scalars = run.info.get("scalars") or {}
+    scalars = {name: value for name, value in scalars.items() if isinstance(value, int | float)}
     looked = run.attention
+    scores = {" ".join(map(str, (*cell, mode))): counts for cell, mode, counts in run.grid.entries()}
     return {
         "metrics": {f"{name} {step}": value for step, name, value in run.metrics},
-        "scores": {
-            " ".join(map(str, (*cell, mode, name))): count
-            for cell, modes in run.grid.scores.items()
-            for mode, counts in modes.items()
-            for name, count in counts.items()
-        },
+        "scores": {f"{place} {name}": count for place, counts in scores.items() for name, count in counts.items()},
         "key counts": {" ".join(map(str, row[:4])): row.keys_sum for row in run.key_counts},
         "attention": {} if looked is None else {"weights": looked.weights, "tokens": np.array(looked.tokens)},
         "arrays": run.arrays,
-        "scalars": {
-            name: value for name, value in scalars.items() if TIME not in name and isinstance(value, int | float)
-        },
+        "scalars": {name: value for name, value in scalars.items() if TIME not in name},
     }
 
 

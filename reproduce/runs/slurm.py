@@ -79,14 +79,11 @@ class Slurm:
             "--open-mode=append",
             f"--output={log}-%A_%a.log",
         ]
-        return SCRIPT.format(
-            options="\n".join(f"#SBATCH {shlex.quote(option)}" for option in options),
-            home=shlex.quote(str(home)),
-            root=shlex.quote(str(self.root)),
-            python=shlex.quote(sys.executable),
-            words=shlex.join(self.words),
-            about=f"{len(jobs)} runs, about {in_words(seconds)} on {workers} workers",
-        )
+        about = f"{len(jobs)} runs, about {in_words(seconds)} on {workers} workers"
+        places = {"home": str(home), "root": str(self.root), "python": sys.executable}
+        quoted = {name: shlex.quote(place) for name, place in places.items()}
+        lines = "\n".join(f"#SBATCH {shlex.quote(option)}" for option in options)
+        return SCRIPT.format(options=lines, words=shlex.join(self.words), about=about, **quoted)
 
 
 SCRIPT = """\

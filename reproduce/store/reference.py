@@ -121,15 +121,16 @@ class Records(NamedTuple):
 
 def records(run: Run) -> Records:
     """Return the rows of a run."""
-    scores = {
-        (*map(str, (*cell, "")[:2]), mode): {name: str(counts[name]) for name in sorted(counts)}
-        for cell, modes in sorted(run.grid.scores.items())
-        for mode, counts in sorted(modes.items())
-    }
+    scored = sorted(run.grid.entries(), key=lambda entry: entry[:2])
+    scores = {(*map(str, (*cell, "")[:2]), mode): _texts(counts) for cell, mode, counts in scored}
     metrics: Named = {(str(step),): {} for step in sorted({step for step, *_ in run.metrics})}
     for step, name, value in run.metrics:
         metrics[str(step),][name] = str(value)
     return Records(scores, metrics, [list(map(str, row)) for row in sorted(run.key_counts)])
+
+
+def _texts(counts: Counts) -> dict[str, str]:
+    return {name: str(counts[name]) for name in sorted(counts)}
 
 
 class Tables:
@@ -252,13 +253,11 @@ class Tables:
     def _read_named(self, name: str, first: tuple[str, ...]) -> dict[Key, Named]:
         columns, rows = self._read(name, first)
         names, start = columns[len(first) :], len(first)
-        return {
-            key: {
-                tuple(row[:start]): {column: text for column, text in zip(names, row[start:], strict=True) if text}
-                for row in some
-            }
-            for key, some in rows.items()
-        }
+
+        def counted(row: Sequence[str]) -> dict[str, str]:
+            return {column: text for column, text in zip(names, row[start:], strict=True) if text}
+
+        return {key: {tuple(row[:start]): counted(row) for row in table} for key, table in rows.items()}
 
     def _read(self, name: str, expected: tuple[str, ...]) -> tuple[list[str], dict[Key, Rows]]:
         """Return the columns after the name of the run, which begin as expected, and the rows of each run."""
