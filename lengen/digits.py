@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lengen.part import LONGEST
 
 if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
-
-if TYPE_CHECKING:
     import torch as torch
+    from torch import Generator as Generator
+    from torch import Tensor as Tensor
 else:
+    Generator = Tensor = object  # for annotations, which nobody evaluates
 
     class _Torch:
         def __getattr__(self, name: str) -> Any:

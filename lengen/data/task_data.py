@@ -7,6 +7,7 @@ of targets in its window (`TrainBatch.scale`), so a batch of short examples coun
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -24,6 +25,7 @@ from lengen.tasks.base import ANSWER, OPERANDS, Task, typed
 from lengen.tasks.sequences import Skewed
 
 
+@dataclass(eq=False)
 class Stream:
     """The training batches of one task.
 
@@ -31,13 +33,15 @@ class Stream:
     training set, 0 for fresh examples without end.
     """
 
-    def __init__(self, spec: Spec, task: Task, writer: Writer, seed: int, examples: int, name: str = "") -> None:
-        self.spec = spec
-        self.task = task
-        self.writer = writer
-        self.seed = seed
-        self.examples = examples
-        self.suffix = f" {name}" if name else ""
+    spec: Spec
+    task: Task
+    writer: Writer
+    seed: int
+    examples: int
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        self.suffix = f" {self.name}" if self.name else ""
         self._window: tuple[int, list[TrainBatch]] = (-1, [])
         self._fixed: Problems | None = None
 

@@ -5,6 +5,7 @@ gathers digits from the numbers that the task gives. No string and no loop over 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -48,6 +49,7 @@ class _Numbers(NamedTuple):
     """First row of each block."""
 
 
+@dataclass(eq=False)
 class Writer:
     """Writes problems of a task in one format with one scheme of position ids.
 
@@ -56,27 +58,18 @@ class Writer:
     training examples; ``output`` is the output head that its batches are for.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        format: Written,
-        vocab: Vocab,
-        scheme: PositionIds,
-        split: bool = False,
-        spaces: Spaces | None = None,
-        output: int = 0,
-        hands_over: bool = False,
-        digits: int = 10,
-    ) -> None:
-        self.task = task
-        self.format = format
-        self.vocab = vocab
-        self.scheme = scheme
-        self.split = split
-        self.hands_over = hands_over
-        self.spaces = spaces
-        self.output = output
-        self.digits = digits
+    task: Task
+    format: Written
+    vocab: Vocab
+    scheme: PositionIds
+    split: bool = False
+    spaces: Spaces | None = None
+    output: int = 0
+    hands_over: bool = False
+    digits: int = 10
+
+    def __post_init__(self) -> None:
+        vocab, task, format = self.vocab, self.task, self.format
         places = [vocab.id(symbol) - FIRST for symbol in task.all_symbols]
         self._places = None if places == list(range(len(places))) else torch.tensor(places)
         """Places of the task's symbols in the vocabulary, unless they begin it."""

@@ -5,15 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
+from lengen.digits import Tensor
 from lengen.part import Axis, SettingError
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 # A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their figures; whole
 # batches are then filled by one gather (`lengen.data.writer`).

@@ -4,16 +4,10 @@ What a metric counts is stored under its name, so a new one is a file and an ent
 it from then on, and claims and figures can name it. Loading this loads no torch; the classes in `counted` do.
 """
 
-from typing import TYPE_CHECKING
-
-from lengen.formats.base import PAD, Vocab
+from lengen.digits import Tensor
+from lengen.formats.base import PAD, Vocab, Written
 from lengen.metrics.responses import ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE, EXACT_MATCH, Responses
 from lengen.results.records import Counts
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from lengen.formats.base import Written
 
 METRICS = {metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE)}
 """Every metric by its name, which scores, claims and figures use."""

@@ -6,14 +6,10 @@ draws asks for names and words alone. `lengen.metrics.counted` makes a torchmetr
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from lengen.formats.base import END, PAD
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from lengen.formats.base import Vocab, Written
+from lengen.digits import Tensor
+from lengen.formats.base import END, PAD, Vocab, Written
 
 
 class Responses(NamedTuple):

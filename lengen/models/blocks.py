@@ -19,15 +19,14 @@ NORMS: dict[str, Any] = {"rmsnorm": RMSNorm, "layernorm": nn.LayerNorm, "none": 
 class FeedForward(Rounds):
     """GEGLU (Shazeer 2020), or a two-matrix network with GELU or ReLU."""
 
-    def __init__(
-        self, width: int, hidden: int, activation: str, linear_bias: bool = False, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, model: ModelSpec) -> None:
         super().__init__()
-        self.gate = nn.Linear(width, hidden, bias=linear_bias) if activation == "geglu" else None
-        self.enter = nn.Linear(width, hidden, bias=linear_bias)
-        self.leave = nn.Linear(hidden, width, bias=linear_bias)
-        self.activation = ACTIVATIONS[activation]
-        self.dropout = nn.Dropout(dropout)
+        width, hidden, bias = model.width, model.ff_width, model.linear_bias
+        self.gate = nn.Linear(width, hidden, bias=bias) if model.activation == "geglu" else None
+        self.enter = nn.Linear(width, hidden, bias=bias)
+        self.leave = nn.Linear(hidden, width, bias=bias)
+        self.activation = ACTIVATIONS[model.activation]
+        self.dropout = nn.Dropout(model.dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         if self.gate is None:
@@ -190,7 +189,7 @@ class Block(nn.Module):
         branches = 3 if cross else 2
         self.attention = Attention(model)
         self.cross = Attention(model) if cross else None
-        self.feed_forward = FeedForward(model.width, model.ff_width, model.activation, model.linear_bias, model.dropout)
+        self.feed_forward = FeedForward(model)
         self.before = nn.ModuleList(make(before) for _ in range(branches))
         self.after = nn.ModuleList(make(after) for _ in range(branches))
         self.on_branch = model.norm_place == "sandwich"

@@ -7,14 +7,11 @@ example gets a random offset, so that every id is trained; in testing the offset
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from lengen.digits import Generator, Tensor
+from lengen.formats.base import Format
 from lengen.part import Axis
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
-    from lengen.formats.base import Format
 
 
 class PositionIds(Axis):
@@ -57,12 +54,10 @@ class PositionIds(Axis):
         """
         return None
 
-    def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
-    ) -> Tensor:
+    def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         """Return the offsets of ids, (any, B), for examples of ``sizes`` (B,) tokens; random in training.
 
-        Their highest coordinates are ``highest`` (levels of the layout, B). ``keys`` (B,) identify problems, for ids
+        Their highest coordinates are ``highest`` (levels of the layout, B). ``key`` (B,) identifies problems, for ids
         that are random in tests as well.
         """
         raise NotImplementedError

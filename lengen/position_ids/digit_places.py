@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta
 
-from lengen.digits import torch
-from lengen.formats.base import FIRST, UNUSED
+from lengen.digits import Generator, Tensor, torch
+from lengen.formats.base import FIRST, UNUSED, Format
 from lengen.part import LARGEST_ID, Id, Part, SettingError
 from lengen.position_ids.base import PositionIds
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
-    from lengen.formats.base import Format
 
 
 def without_index_hints(kind: str, format: Format, why: str) -> None:
@@ -66,9 +61,7 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
                 f"one for each level of coupled ids that data.format={format.kind} has"
             )
 
-    def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
-    ) -> Tensor:
+    def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         return random_offsets(highest[: self.levels], self.max_position, generator)
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
@@ -148,9 +141,7 @@ class Abacus(Part, PositionIds, tag="abacus", frozen=True):
         begin = torch.where(digit, -1, places).cummax(dim=1).values  # the last token that is no digit
         return torch.where(digit, places - begin - 1, UNUSED)[None]
 
-    def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
-    ) -> Tensor:
+    def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         return random_offsets(highest[:1], self.sizes, generator, self.max_offset)
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta
 
-from lengen.digits import torch
+from lengen.digits import Generator, Tensor, torch
 from lengen.part import LARGEST_ID, Id, Part
 from lengen.position_ids.base import PositionIds, refuse_longer
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
 
 
 class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
@@ -32,9 +29,7 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
     def sizes(self) -> tuple[int, ...]:
         return (self.max_position,) if self.max_position else ()
 
-    def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
-    ) -> Tensor:
+    def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         if self.max_position:
             refuse_longer("consecutive", sizes, self.max_position)
         return torch.zeros_like(highest[:1])
@@ -64,9 +59,7 @@ class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
     def sizes(self) -> tuple[int, ...]:
         return (self.period - 1,)
 
-    def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
-    ) -> Tensor:
+    def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         return torch.zeros_like(highest[:1])
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
@@ -86,9 +79,7 @@ class NoPositionIds(Part, PositionIds, tag="none", frozen=True):
 
     levels = 0
 
-    def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
-    ) -> Tensor:
+    def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         return highest[:0]
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
@@ -115,9 +106,7 @@ class Randomised(Part, PositionIds, tag="randomised", frozen=True):
     def sizes(self) -> tuple[int, ...]:
         return (self.max_position,)
 
-    def offsets(
-        self, highest: Tensor, sizes: Tensor, generator: Generator | None, keys: Tensor | None = None
-    ) -> Tensor:
+    def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         """Return (longest, B): the id of each place."""
         from lengen.digits import mix
 
@@ -125,7 +114,7 @@ class Randomised(Part, PositionIds, tag="randomised", frozen=True):
         shape = (len(sizes), self.max_position + 1)
         if generator is not None:
             return self._drawn(sizes, torch.rand(shape, generator=generator))
-        seeds = torch.zeros_like(sizes) if keys is None else keys
+        seeds = torch.zeros_like(sizes) if key is None else key
         order = mix(seeds[:, None] ^ mix(torch.arange(self.max_position + 1) + sizes[:, None] * (1 << 32)))
         return self._drawn(sizes, order)
 

@@ -152,8 +152,8 @@ class Grid:
     def to_csv(self) -> str:
         """Return ``length,count,mode,name,value``, sorted: one row per count; the second column of a curve is empty."""
         scored = sorted(self.entries(), key=lambda entry: entry[:2])
-        counted = ((*(*cell, "")[:2], mode, counts) for cell, mode, counts in scored)
-        rows = ((*place, name, counts[name]) for *place, counts in counted for name in sorted(counts))
+        counted = (((*(*cell, "")[:2], mode), counts) for cell, mode, counts in scored)
+        rows = ((*place, name, counts[name]) for place, counts in counted for name in sorted(counts))
         return to_table(SCORE_COLUMNS, rows)
 
     @classmethod

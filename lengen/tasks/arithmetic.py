@@ -9,16 +9,12 @@ Transformers".
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from lengen import digits
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Count, Length, Part, SettingError, Size
 from lengen.tasks.base import Extent, Row, Rows, Signs, Task
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
 
 HELD_OUT = 8
 """One number in eight up to the limit validates and is never trained on (Section 3.3 of "From Interpolation to

@@ -9,15 +9,12 @@ A *shape* is a tuple of small integers that decides the place of every symbol in
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from lengen import digits
-from lengen.digits import OperandError, Problems, mix, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, mix, torch
 from lengen.digits import generator as stream
 from lengen.part import Axis, SettingError
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
 
 
 class Row(Enum):

@@ -8,15 +8,9 @@ Task Hinting".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.tasks.base import Extent
 from lengen.tasks.sequences import OfAlphabet, distinct, number, of_two, shuffled
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
 
 LARGEST_DIFFERENCE = 5
 """Most that the rarer number of a sequence may be short of the other."""

@@ -8,15 +8,10 @@ Task Hinting".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import LONGEST, Count
 from lengen.tasks.base import DELIMITER, Extent, Signs
 from lengen.tasks.sequences import OfAlphabet, number, of_two
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
 
 
 class Filling(OfAlphabet, tag="fill", frozen=True):

@@ -5,16 +5,11 @@ operand  129      answer  130      with the carry that each digit hands on, unit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lengen import digits
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Share
 from lengen.tasks.base import Extent, Row, Rows, fitted, of_decimals
 from lengen.tasks.sequences import Skewed
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
 
 
 class Increment(Skewed, tag="increment", frozen=True):

@@ -11,15 +11,11 @@ Operands hold places among the symbols of the task: a digit is its value, then c
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Length, Part, SettingError, Size
 from lengen.tasks.base import DECIMAL, SEQUENCES, Extent, Rows, Task
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
 
 OPENING = ("[MAX", "[MIN", "[MED", "[SM")
 CLOSING = "]"

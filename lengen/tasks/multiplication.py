@@ -7,15 +7,10 @@ Sampled as in Section 5.2 of "Arithmetic Transformers Can Length-Generalize in B
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lengen import digits
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Length, Part
 from lengen.tasks.base import PRODUCTS, SUMS, Extent, Row, Rows, Signs, Task, fitted, of_decimals
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
 
 
 class Multiplication(Part, Task, tag="multiplication", frozen=True):

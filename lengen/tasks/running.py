@@ -7,15 +7,12 @@ Sections 3.1 and 8 of "From Interpolation to Extrapolation: Complete Length Gene
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from lengen.digits import Problems
+from lengen.digits import Problems, Tensor
 from lengen.part import SettingError
 from lengen.tasks.arithmetic import Arithmetic
 from lengen.tasks.base import Rows, Signs
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 class Running(Arithmetic, frozen=True):

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Count, Part, SettingError, Share, Size
 from lengen.tasks.base import LARGEST_ALPHABET, SEQUENCES, Rows, Task
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
 
 # Appendix B of "Improving Length-Generalization in Transformers via Task Hinting": 80 % of the examples have one of the
 # lengths 2 to 5 (increment: 2 to 4), equally, the others one of the longer lengths, equally.

@@ -5,16 +5,10 @@ sequence  5 3 1 4 2      sorted  1 2 3 4 5      successor of 4  5
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Share
 from lengen.tasks.base import DELIMITER, Extent, Signs
 from lengen.tasks.sequences import OfAlphabet, distinct, number, shuffled, uniform_sequences
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
 
 ABOVE = 10_000
 """Larger than any number of an alphabet."""

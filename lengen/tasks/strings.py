@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from lengen import digits
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Length, Part, SettingError, Size
 from lengen.tasks.base import SEQUENCES, Extent, Rows, Task
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
 
 
 class OneString(Part, Task, frozen=True):

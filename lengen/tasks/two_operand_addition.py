@@ -13,19 +13,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from lengen import digits
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.digits import generator as stream
 from lengen.part import Length, Part, SettingError
 from lengen.tasks import base
 from lengen.tasks.addition import sums
 from lengen.tasks.base import BOUNDS, Extent, Signs, Task, keys, of_decimals
-
-if TYPE_CHECKING:
-    from torch import Generator, Tensor
-
 
 TESTED, VALIDATED = 10_000, 1_000
 """Problems of each length that are reserved, if they are at most `SHARE` of all."""

@@ -43,29 +43,22 @@ def derive(runs: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
             add, mix = (
                 [x for cell, xs in eight.items() if cell[::2] == (size, task) for x in xs] for task in ("add", "mix")
             )
-            rows.append(_row(least, size, "", len(add), len(mix), add, mix, ()))
+            rows.append(_row(least, (size, "", len(add), len(mix)), add, mix, ()))
         matching = {cell: xs for cell, xs in eight.items() if cell[2] == "add" and (*cell[:2], "mix") in eight}
         pairs = [(fmean(xs), fmean(eight[size, width, "mix"])) for (size, width, _), xs in matching.items()]
         gains = [mix - add for add, mix in pairs]
         matched = [add for add, _ in pairs], [mix for _, mix in pairs]
-        rows.append(_row(least, "matched", len(pairs), "", "", *matched, bootstrap(gains)))
+        rows.append(_row(least, ("matched", len(pairs), "", ""), *matched, bootstrap(gains)))
     return rows
 
 
 def _row(
-    least: float,
-    size: int | str,
-    cells: int | str,
-    add_runs: int | str,
-    mix_runs: int | str,
-    add: Sequence[float],
-    mix: Sequence[float],
-    ends: Sequence[float],
+    least: float, counts: Sequence[int | str], add: Sequence[float], mix: Sequence[float], ends: Sequence[float]
 ) -> dict[str, Any]:
     means: list[Any] = [round(fmean(xs), 1) if xs else "" for xs in (add, mix)]
     gain = round(fmean(mix) - fmean(add), 1) if add and mix else ""
     low, high = (round(end, 1) for end in ends) if ends else ("", "")
-    return dict(zip(COLUMNS, (least, size, cells, add_runs, mix_runs, *means, gain, low, high), strict=True))
+    return dict(zip(COLUMNS, (least, *counts, *means, gain, low, high), strict=True))
 
 
 def bootstrap(values: Sequence[float], draws: int = 10_000) -> tuple[float, float]:
