@@ -21,8 +21,8 @@ def program(module: str) -> Any:
             "and use its .venv/bin/python; or give the folder of a run"
         )
     try:
-        found = importlib.import_module(PROGRAM)
-        place = Path(found.__file__ or "")
+        package = importlib.import_module(PROGRAM)
+        place = Path(package.__file__ or "")
         if not place.is_relative_to(ROOT):
             raise CloneError(f"{place} hides the program of this clone with its name: give it another name")
         return importlib.import_module(f"{PROGRAM}.{module}")

@@ -161,7 +161,7 @@ def whole(name: str, value: object, most: int = 2**31, least: int = 1) -> int:
 
 def cells(lengths: Iterable[object], counts: Iterable[object]) -> list[tuple[int, int]]:
     """Return pairs of a length and a count, lengths outermost; raises `OperandError` for one that no problem has."""
-    rows, columns = (_each(name, given) for name, given in (("length", lengths), ("count", counts)))
+    rows, columns = (_each(name, values) for name, values in (("length", lengths), ("count", counts)))
     return [(length, count) for length in rows for count in columns]
 
 
@@ -186,15 +186,15 @@ def operand_texts(operands: Iterable[object]) -> list[str]:
     expected = "expected a list of whole numbers, or of their digits as text"
     if not isinstance(operands, Iterable):
         raise OperandError(f"operands are {type(operands).__name__}: {expected}")
-    found = []
-    for one in operands:
+    texts = []
+    for operand in operands:
         try:
-            found.append(one if isinstance(one, str) else str(operator.index(one)))  # type: ignore[arg-type]
+            texts.append(operand if isinstance(operand, str) else str(operator.index(operand)))  # type: ignore[arg-type]
         except TypeError:
-            raise OperandError(f"operands contain {one!r:.40}: {expected}") from None
+            raise OperandError(f"operands contain {operand!r:.40}: {expected}") from None
         except ValueError:  # Python writes no number so long
             raise OperandError("operands contain a very long number: expected its digits as text") from None
-    return found
+    return texts
 
 
 def problem_texts(problems: Iterable[Iterable[object]]) -> list[list[str]]:

@@ -186,9 +186,9 @@ def figure_of(
     probes: bool = False, seeds: Literal["median", "one", "each"] = "median", png: bool = False, **options: Any,
 ) -> Figure:  # fmt: skip
     """Return the figure that draws these groups of experiments, in their order."""
-    found = tuple(item for group in groups for item in group)
+    drawn = tuple(item for group in groups for item in group)
     return Figure(
-        name=name, title=title, experiments=found, how=how, options=options, caption=caption, csv=csv, probes=probes,
+        name=name, title=title, experiments=drawn, how=how, options=options, caption=caption, csv=csv, probes=probes,
         seeds=seeds, png=png,
     )  # fmt: skip
 
@@ -269,11 +269,11 @@ class Panel:
 
     def experiments(self) -> tuple[Experiment, ...]:
         """Return one experiment per variant, the last axis fastest."""
-        return tuple(self._one(slugs) for slugs in itertools.product(*(one.values for one in self.axes)))
+        return tuple(self._one(slugs) for slugs in itertools.product(*(axis.values for axis in self.axes)))
 
     def _one(self, slugs: tuple[str, ...]) -> Experiment:
         variant = self.named.format(*slugs) if self.named else "-".join(filter(None, slugs))
-        values = [one.values[slug] for one, slug in zip(self.axes, slugs, strict=True)]
+        values = [axis.values[slug] for axis, slug in zip(self.axes, slugs, strict=True)]
         skip = {
             profile: reason
             for profile, reasons in self.skip.items()
@@ -281,24 +281,24 @@ class Panel:
             if any(fnmatch.fnmatchcase(variant, pattern) for pattern in patterns.split())
         }
         specs = self.make(*slugs) if self.make else self._specs(values)
-        kept = {name: specs[name] for name in PROFILES if name in specs and skip.get(name) not in NO_SIZE}
+        sized = {name: specs[name] for name in PROFILES if name in specs and skip.get(name) not in NO_SIZE}
         return Experiment(
             name=f"{self.paper}/{self.name}/{variant}",
             claim=self.says if isinstance(self.says, str) else self.says(*slugs),
             place=self.place,
-            specs=kept,
+            specs=sized,
             skip=skip,
             seeds=self.seeds,
             repeats={"night": self.night if isinstance(self.night, int) else self.night(*slugs)},
             ours=self.ours.get(variant, ""),
             shown=self.shown(*slugs) if self.shown else (),
-            at={one.name: value.label for one, value in zip(self.axes, values, strict=True)},
+            at={axis.name: value.label for axis, value in zip(self.axes, values, strict=True)},
         )
 
     def _specs(self, values: Sequence[Value]) -> dict[str, Spec]:
         layers = (*self.layers, *(layer for value in values for layer in value.layers), *self.derived)
-        found = at_profiles(self.base, *layers)
-        return {"smoke": self.smoke(found["paper"]), **found} if self.smoke else found
+        specs = at_profiles(self.base, *layers)
+        return {"smoke": self.smoke(specs["paper"]), **specs} if self.smoke else specs
 
 
 def rows_of(paper: str, **shared: Any) -> Callable[..., tuple[Experiment, ...]]:

@@ -56,9 +56,9 @@ def from_transformers(
         texts: list[str] = []
         order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
         for start in range(0, len(order), at_once):
-            some = [prompts[place] for place in order[start : start + at_once]]
-            inputs = tokenizer(some, return_tensors="pt", padding=True, return_token_type_ids=False).to(model.device)
-            most, padding = longest or max(map(len, some)) + 16, tokenizer.pad_token_id
+            batch = [prompts[place] for place in order[start : start + at_once]]
+            inputs = tokenizer(batch, return_tensors="pt", padding=True, return_token_type_ids=False).to(model.device)
+            most, padding = longest or max(map(len, batch)) + 16, tokenizer.pad_token_id
             written = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1, pad_token_id=padding)
             new = written[:, inputs["input_ids"].shape[1] :]
             texts += [text.split("\n")[0] for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
@@ -98,10 +98,10 @@ def export(spec: Spec, weights: Path, folder: Path, name: str, grid: Grid | None
 def spec_of(folder: Path) -> dict[str, Any]:
     """Return the specification in the ``config.json`` of a folder; raises `HuggingFaceError`."""
     try:
-        found: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["spec"]
+        spec: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["spec"]
     except (OSError, ValueError, KeyError, TypeError):
         raise HuggingFaceError(f"{folder / CONFIG} holds no specification: expected one of export --hf") from None
-    return found
+    return spec
 
 
 def _tokenizer(symbols: Sequence[str]) -> dict[str, Any]:

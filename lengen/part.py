@@ -147,17 +147,17 @@ def build(value: Any, sort: type[Value], path: str = "") -> Value:
 def plain(setting: msgspec.Struct) -> dict[str, Any]:
     """Return nested plain data of a setting, ready for JSON; raises `SettingError` for a text that no file can hold."""
     try:
-        found: dict[str, Any] = json.loads(msgspec.json.encode(setting))
+        data: dict[str, Any] = json.loads(msgspec.json.encode(setting))
     except UnicodeEncodeError:
         raise SettingError("a text in this setting is no Unicode; write it anew") from None
     except TypeError:
         raise SettingError(_foreign(setting)) from None
-    return found
+    return data
 
 
-def a_class(place: str, given: type) -> str:
+def a_class(place: str, part: type) -> str:
     """Return the sentence for a class in place of a part."""
-    return f"{place}={given.__name__}: this is a class; expected a part, such as {given.__name__}()"
+    return f"{place}={part.__name__}: this is a class; expected a part, such as {part.__name__}()"
 
 
 def _foreign(setting: msgspec.Struct, path: str = "") -> str:
@@ -166,8 +166,8 @@ def _foreign(setting: msgspec.Struct, path: str = "") -> str:
         value, place = getattr(setting, name), f"{path}{name}"
         if isinstance(value, type):
             return a_class(place, value)
-        if isinstance(value, msgspec.Struct) and (found := _foreign(value, f"{place}.")):
-            return found
+        if isinstance(value, msgspec.Struct) and (sentence := _foreign(value, f"{place}.")):
+            return sentence
     return "" if path else "a value in this setting is neither a word nor a number, a list or a part"
 
 
@@ -263,11 +263,11 @@ def field_type(sort: type, name: str) -> Any:
 
 def class_of(declared: Any) -> Any:
     """Return the class of a field that holds a section or a part, or none."""
-    return next(one for one in (declared, *typing.get_args(declared)) if isinstance(one, type))
+    return next(part for part in (declared, *typing.get_args(declared)) if isinstance(part, type))
 
 
 def axis_of(declared: Any) -> type[Axis] | None:
     """Return the axis of a field that holds a part (or none), else None."""
     classes = [part for part in (declared, *typing.get_args(declared)) if isinstance(part, type)]
-    own = [part for part in classes if not isinstance(part, types.GenericAlias)]
-    return next((part for part in own if issubclass(part, Axis)), None)
+    plain_classes = [part for part in classes if not isinstance(part, types.GenericAlias)]
+    return next((part for part in plain_classes if issubclass(part, Axis)), None)

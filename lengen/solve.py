@@ -36,8 +36,8 @@ def encode(spec: Spec, operands: list[str], task: str = "") -> dict[str, Any]:
     position id.
     """
     data = TaskData(spec, seed=0)
-    asked, writer = data.trained(task or spec.data.task.name)
-    batch = writer.write(_parsed(spec, asked, operands))
+    chosen, writer = data.trained(task or spec.data.task.name)
+    batch = writer.write(_parsed(spec, chosen, operands))
 
     def side(tokens: Tensor, ids: Tensor, loss: Tensor) -> dict[str, list[Any]]:
         texts = [data.vocab.decode([token]) or "PAD" for token in tokens[0]]
@@ -102,8 +102,8 @@ def answer(data: TaskData, model: Transformer, operands: list[str], task: str = 
             "this format cannot be solved free-running: without padding and most significant digit first, the id of "
             "a digit depends on a length not yet written; choose another variant"
         )
-    asked, writer = data.trained(task or spec.data.task.name)
-    problems = _parsed(spec, asked, operands)
+    chosen, writer = data.trained(task or spec.data.task.name)
+    problems = _parsed(spec, chosen, operands)
     batch = writer.write(problems)
     prompt = batch.tokens[:, : int(response_start(batch)[0])] if batch.source is None else batch.source.tokens
     vocab = data.vocab
@@ -115,10 +115,10 @@ def answer(data: TaskData, model: Transformer, operands: list[str], task: str = 
 
     with few_threads(model):
         written = generate(model, writer, problems, choose=told)
-    ((truth,), (said,)) = (read(writer, asked, response) for response in (true_responses(batch), written))
-    note = unlike_training(asked, problems)
+    ((truth,), (text,)) = (read(writer, chosen, response) for response in (true_responses(batch), written))
+    note = unlike_training(chosen, problems)
     solved: Solved = {"prompt": vocab.decode(prompt[0]), "output": vocab.decode(written[0]), "answer": truth}
-    return solved | {"correct": said == truth, "read": said} | ({"note": note} if note else {})
+    return solved | {"correct": text == truth, "read": text} | ({"note": note} if note else {})
 
 
 def in_words(solved: Mapping[str, object]) -> list[str]:
@@ -152,14 +152,14 @@ def read(writer: Writer, task: Task, responses: Tensor) -> list[str]:
     """Return the final answers of responses (B, R) as text: plain numbers, those of other tasks as written."""
     format = writer.format
     backwards = format.reversed_answer and not format.last_token_only and not task.UNITS_FIRST
-    found = []
+    texts = []
     for answer in final_answer(format, writer.vocab, responses):
         text = writer.vocab.decode(answer)
         if not writer.output:
             plain = format.plain_answer and text.isalnum()
             text = cleaned(text, number=True, units_first=backwards) if plain else text[::-1] if backwards else text
-        found.append(text)
-    return found
+        texts.append(text)
+    return texts
 
 
 class Answers(NamedTuple):
@@ -188,14 +188,16 @@ def answers(data: TaskData, model: Transformer, rows: Sequence[Sequence[str]], r
             why, done = why or str(error), done + 1
     for group in groups.values() if can_run_free(data.spec.data) else ():
         for start in range(0, len(group), AT_ONCE):
-            places, some = zip(*group[start : start + AT_ONCE], strict=True)
-            problems = Problems(torch.cat([one.operands for one in some]), torch.cat([one.lengths for one in some]))
+            places, parts = zip(*group[start : start + AT_ONCE], strict=True)
+            problems = Problems(
+                torch.cat([part.operands for part in parts]), torch.cat([part.lengths for part in parts])
+            )
             try:
                 for place, text in zip(places, read(writer, task, generate(model, writer, problems)), strict=True):
                     texts[place] = text
             except (OperandError, SettingError) as error:
                 why = why or str(error)
-            done += len(some)
+            done += len(parts)
             report(done, len(rows))
     return Answers(texts, why)
 

@@ -114,9 +114,9 @@ def model_of(module: LightningModule) -> Transformer:
     model = getattr(module, "model", None)
     if isinstance(model, Transformer):
         return model
-    for one in (model, module):
-        if isinstance(one, Predicting):
-            return cast(Transformer, Foreign(cast(nn.Module, one)))
+    for candidate in (model, module):
+        if isinstance(candidate, Predicting):
+            return cast(Transformer, Foreign(cast(nn.Module, candidate)))
     raise TypeError(
         f"{type(module).__name__}: expected a module whose `model` is a lengen Transformer, or one with a method "
         "predict(batch) that returns logits (B, T - 1, V)"
@@ -155,9 +155,9 @@ def _score(model: Transformer, writer: Writer, problems: Problems, free_running:
         failed = ~verified.correct
         written = verified.reference.clone()
         if bool(failed.any()):
-            own = go_on(model, writer, problems.select(failed.nonzero()[:, 0]), reading.select(failed))
-            written = torch.nn.functional.pad(written, (0, max(0, own.shape[1] - written.shape[1])))
-            written[failed] = torch.nn.functional.pad(own, (0, written.shape[1] - own.shape[1]))
+            continued = go_on(model, writer, problems.select(failed.nonzero()[:, 0]), reading.select(failed))
+            written = torch.nn.functional.pad(written, (0, max(0, continued.shape[1] - written.shape[1])))
+            written[failed] = torch.nn.functional.pad(continued, (0, written.shape[1] - continued.shape[1]))
         scores["free_running"] = count(written, verified.reference, *way, own_text=True)
     return scores
 
@@ -254,9 +254,9 @@ class AccuracyGrid(Measurement):
         grid = Grid(self.grid.axes)
         if self.partial is not None and self.partial.exists():
             with contextlib.suppress(RecordError, UnicodeDecodeError):  # damaged, or of another model: measure again
-                kept = Grid.from_csv(unsealed(self.partial.read_text(), self._of)).scores
-                asked = {cell[: len(grid.axes)] for cell in self.cells}
-                grid.scores = {cell: modes for cell, modes in kept.items() if cell in asked}
+                scores = Grid.from_csv(unsealed(self.partial.read_text(), self._of)).scores
+                keys = {cell[: len(grid.axes)] for cell in self.cells}
+                grid.scores = {cell: modes for cell, modes in scores.items() if cell in keys}
         return grid
 
 
@@ -274,10 +274,10 @@ def identity(model: Transformer, data: TaskData, how: tuple[int, ...]) -> str:
 
     These are the weights, the specification and seed of the data, and how they are taken.
     """
-    found = hashlib.sha256(f"{data.spec.hash()} {data.seed} {how}".encode())
+    digest = hashlib.sha256(f"{data.spec.hash()} {data.seed} {how}".encode())
     for name, value in cast(nn.Module, getattr(model, "module", model)).state_dict().items():
-        found.update(name.encode() + value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return found.hexdigest()
+        digest.update(name.encode() + value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def sealed(text: str, of: str) -> str:

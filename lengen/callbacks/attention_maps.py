@@ -136,12 +136,12 @@ def self_attention(model: Transformer, batch: Batch, index: Tensor) -> Tensor:
     """
     ids = batch.ids if batch.ids.shape[1] == 1 else batch.ids[:, index]
     part = Batch(batch.tokens[index], ids, batch.loss[index]).to(model.device)
-    found, (rows, length) = model.attention(part), part.tokens.shape
+    recorded, (rows, length) = model.attention(part), part.tokens.shape
     expected = f"expected a dictionary for each layer, its 'self' of shape ({rows}, heads, {length - 1}, {length - 1})"
     try:
-        weights = torch.stack([layer["self"] for layer in found])
+        weights = torch.stack([layer["self"] for layer in recorded])
     except (TypeError, KeyError, IndexError, RuntimeError) as error:
-        raise TypeError(f"attention(batch) gave {type(found).__name__} ({error}); {expected}") from None
+        raise TypeError(f"attention(batch) gave {type(recorded).__name__} ({error}); {expected}") from None
     if weights.dim() != 5 or (weights.shape[1], *weights.shape[3:]) != (rows, length - 1, length - 1):
         raise TypeError(f"attention(batch) gave weights of shape {tuple(weights.shape[1:])}; {expected}")
     return weights
@@ -175,8 +175,8 @@ class Probes(Measurement):
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for number, operands in enumerate(self.problems):
-            for name, found in attention_of(model, data, operands).items():
-                last = found[-1].astype(np.float16) if found.ndim == 4 else found
+            for name, array in attention_of(model, data, operands).items():
+                last = array[-1].astype(np.float16) if array.ndim == 4 else array
                 self.arrays[f"probe{number}.{name}"] = last
 
 
@@ -184,8 +184,8 @@ def attention_of(model: Transformer, data: TaskData, operands: list[str]) -> dic
     """Return what `Probes` records of a problem, unrounded and of all layers: weights (layers, heads, T, T or S)."""
     batch = data.writer.write(data.task.parse(operands))
     layers = model.attention(batch.to(model.device))
-    found = {name: np.stack([layer[name][0].float().cpu().numpy() for layer in layers]) for name in layers[0]}
+    arrays = {name: np.stack([layer[name][0].float().cpu().numpy() for layer in layers]) for name in layers[0]}
     tokens = {"target": batch.tokens[0, :-1] if model.writes_in_order else batch.tokens[0]}
     if batch.source is not None:
         tokens["source"] = batch.source.tokens[0]
-    return found | {side: np.array([data.vocab.decode([token]) for token in row]) for side, row in tokens.items()}
+    return arrays | {side: np.array([data.vocab.decode([token]) for token in row]) for side, row in tokens.items()}

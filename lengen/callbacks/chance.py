@@ -41,8 +41,8 @@ def chance(batches: Sequence[Batch]) -> float:
     for batch in batches:
         responses, written = true_responses(batch), batch.loss.sum(dim=1)
         slots = torch.arange(responses.shape[1])
-        asked = (slots < written[:, None]) & (responses != END)
-        keys.append((slots * TOKENS + responses)[asked])
+        counted = (slots < written[:, None]) & (responses != END)
+        keys.append((slots * TOKENS + responses)[counted])
         sizes += int(written.sum())
     counts = torch.bincount(torch.cat(keys), minlength=TOKENS).double()
     counts = torch.nn.functional.pad(counts, (0, -len(counts) % TOKENS)).view(-1, TOKENS)
@@ -52,16 +52,16 @@ def chance(batches: Sequence[Batch]) -> float:
 
 def loss(model: Transformer, batches: Sequence[Batch]) -> float:
     """Return the loss of a model, in nats per response token."""
-    found = [response_losses(model, batch) for batch in batches]
-    return sum(float(one.loss.double().sum()) for one in found) / sum(int(one.sizes.sum()) for one in found)
+    losses = [response_losses(model, batch) for batch in batches]
+    return sum(float(part.loss.double().sum()) for part in losses) / sum(int(part.sizes.sum()) for part in losses)
 
 
 def trained_examples(data: TaskData) -> list[Batch]:
     """Return the first training batches of the main task, with their responses as targets."""
-    found: list[Batch] = []
-    while sum(len(batch.tokens) for batch in found) < EXAMPLES:
-        found += data.streams[0].written(len(found) // data.spec.train.bucket)
-    return found
+    batches: list[Batch] = []
+    while sum(len(batch.tokens) for batch in batches) < EXAMPLES:
+        batches += data.streams[0].written(len(batches) // data.spec.train.bucket)
+    return batches
 
 
 class Chance(Measurement):
@@ -81,13 +81,11 @@ class Chance(Measurement):
         if not data.spec.train.steps or not model.spec.causal:
             return
         batches = trained_examples(data)
-        own, least = loss(model, batches), chance(batches)
-        if own < least or not least:  # nothing to learn
+        reached, least = loss(model, batches), chance(batches)
+        if reached < least or not least:  # nothing to learn
             return
-        self.found = {
-            "never_left_chance": {"loss": own, "chance": least},
-            "notes": [
-                f"it never left chance: its loss, {own:.3f} nats a token, is not below the {least:.3f} of a model that "
-                "does not look at its input; its scores say nothing about the method"
-            ],
-        }
+        note = (
+            f"it never left chance: its loss, {reached:.3f} nats a token, is not below the {least:.3f} of a model that "
+            "does not look at its input; its scores say nothing about the method"
+        )
+        self.found = {"never_left_chance": {"loss": reached, "chance": least}, "notes": [note]}

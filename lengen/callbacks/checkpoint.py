@@ -64,12 +64,12 @@ def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "
     """
     try:
         _whole(path)
-        kept = torch.load(path, map_location="cpu", weights_only=True)
+        state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # whatever bytes make the reader raise
         reason = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0][:80]}"
     else:
-        if isinstance(kept, dict) and set(names) <= kept.keys():
-            return kept
+        if isinstance(state, dict) and set(names) <= state.keys():
+            return state
         reason = "something is missing"
     raise CheckpointError(f"{path} is no checkpoint of this program ({reason}): delete it, and the run starts anew")
 

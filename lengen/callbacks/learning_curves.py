@@ -117,8 +117,8 @@ class LearningCurves(Callback):
             return
         problems = data.test(longest, self.count, self.examples)
         for kind, name in enumerate(format.names):
-            asked = problems._replace(kinds=torch.full((len(problems.lengths),), kind))
-            yield f"subtask.{name}", float(response_losses(model, data.writer.write(asked)).correct.float().mean())
+            part = problems._replace(kinds=torch.full((len(problems.lengths),), kind))
+            yield f"subtask.{name}", float(response_losses(model, data.writer.write(part)).correct.float().mean())
 
     def _found(self, losses: Losses, length: int, data: TaskData) -> Iterator[tuple[str, float]]:
         yield f"exact_match.{length}", float(losses.correct.float().mean())

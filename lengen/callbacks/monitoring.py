@@ -108,13 +108,13 @@ def device_name(device: torch.device) -> str:
     return f"{device.type}, {model}"
 
 
-def added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+def added(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
     """Return steps of two trainings by device.
 
     >>> added({"cuda, H100": 3, "cpu, AMD": 0}, {"cpu, AMD": 2})
     {'cuda, H100': 3, 'cpu, AMD': 2}
     """
-    return {name: one.get(name, 0) + other.get(name, 0) for name in (*one, *other)}
+    return {name: first.get(name, 0) + second.get(name, 0) for name in (*first, *second)}
 
 
 class Clock(Callback):

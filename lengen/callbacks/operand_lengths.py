@@ -35,8 +35,8 @@ def operand_lengths(model: Transformer, data: TaskData, lengths: Sequence[int], 
         raise SettingError(f"data.task: {task.name}: expected a task that adds two numbers")
     grid, lengths = Grid(("first", "second")), list(lengths)
     for first, second in cells(lengths, lengths):
-        asked = problems(first, second, whole("examples", examples), len(task.symbols))
-        for mode, counts in score_cell(model, data.writer, asked, free_running=False).items():
+        pairs = problems(first, second, whole("examples", examples), len(task.symbols))
+        for mode, counts in score_cell(model, data.writer, pairs, free_running=False).items():
             grid.add((first, second), mode, counts)
     return grid
 
@@ -63,7 +63,7 @@ class OperandLengths(Measurement):
             grid = operand_lengths(model, data, lengths, EXAMPLES)
         except (SettingError, OperandError):  # another task, or a format of equal lengths alone
             return
-        correct = [[grid.scores[one, other][grid.mode]["correct"] for other in lengths] for one in lengths]
+        correct = [[grid.scores[first, second][grid.mode]["correct"] for second in lengths] for first in lengths]
         self.found = {"operand_lengths": {"lengths": lengths, "examples": EXAMPLES, "correct": correct}}
         for name, equal in (("equal", True), ("unequal", False)):
             if chosen := [cell for cell in cells(trained, trained) if (cell[0] == cell[1]) is equal]:

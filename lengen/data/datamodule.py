@@ -125,10 +125,12 @@ class ArithmeticData(LightningDataModule):
 
 def data_of(trainer: Trainer) -> TaskData:
     """Return the data that a trainer trains or tests on; raises `TypeError` if it was given no `ArithmeticData`."""
-    given = getattr(trainer, "datamodule", None)
-    if not isinstance(given, ArithmeticData):
-        raise TypeError(f"Trainer: expected datamodule=ArithmeticData(...) for callbacks that measure, found {given!r}")
-    return given.data
+    module = getattr(trainer, "datamodule", None)
+    if not isinstance(module, ArithmeticData):
+        raise TypeError(
+            f"Trainer: expected datamodule=ArithmeticData(...) for callbacks that measure, found {module!r}"
+        )
+    return module.data
 
 
 def check_trainer(trainer: Trainer, steps: int) -> None:

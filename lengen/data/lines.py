@@ -129,7 +129,7 @@ def read_problems(path: Path, task: Task, writer: Writer) -> Problems:
 
 def joined(problems: list[Problems]) -> Problems:
     """Return problems of any sizes as one batch."""
-    count, width = (max(one.operands.shape[axis] for one in problems) for axis in (1, 2))
+    count, width = (max(problem.operands.shape[axis] for problem in problems) for axis in (1, 2))
     operands = torch.zeros(len(problems), count, width, dtype=torch.uint8)
     lengths = torch.zeros(len(problems), count, dtype=torch.int16)
     for place, (digits, sizes, _) in enumerate(problems):

@@ -74,5 +74,5 @@ def final_answer(format: Written, vocab: Vocab, response: Tensor) -> Tensor:
 
 def _without(response: Tensor, tokens: Tensor) -> Tensor:
     """Return responses (B, R) without the given tokens: what is left moves up, and padding fills the end."""
-    kept, order = (~torch.isin(response, tokens)).long().sort(dim=1, descending=True, stable=True)
-    return torch.where(kept > 0, response.gather(1, order), PAD)
+    stays, order = (~torch.isin(response, tokens)).long().sort(dim=1, descending=True, stable=True)
+    return torch.where(stays > 0, response.gather(1, order), PAD)

@@ -265,11 +265,11 @@ class TaskData:
         known = ", ".join(task.name for task in trained)
         raise SettingError(f"'{name}' is not a task of this setting; it trains {known}")
 
-    def _stream(self, output: int, given: Task) -> Stream:
+    def _stream(self, output: int, plain: Task) -> Stream:
         """Return the training batches of the main task (``output`` 0) or of an auxiliary one."""
         data = self.spec.data
-        format = data.format.build(given)
-        task = given.with_subtasks(format.kinds)
+        format = data.format.build(plain)
+        task = plain.with_subtasks(format.kinds)
         spaces = None
         if data.spaces is not None:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)

@@ -357,7 +357,7 @@ def _unique_rows(shapes: Tensor) -> tuple[Tensor, Tensor]:
 def _compact(tokens: Tensor, coordinates: Tensor, loss: Tensor, keep: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Move the kept slots of each row to the left, in order; the rest becomes padding."""
     order = torch.sort(~keep, dim=1, stable=True).indices[:, : int(keep.sum(dim=1).max())]
-    kept = keep.gather(1, order)
-    tokens = torch.where(kept, tokens.gather(1, order), PAD)
-    coordinates = torch.where(kept, coordinates.gather(2, order.expand(len(coordinates), -1, -1)), UNUSED)
-    return tokens, coordinates, loss.gather(1, order) & kept
+    held = keep.gather(1, order)
+    tokens = torch.where(held, tokens.gather(1, order), PAD)
+    coordinates = torch.where(held, coordinates.gather(2, order.expand(len(coordinates), -1, -1)), UNUSED)
+    return tokens, coordinates, loss.gather(1, order) & held

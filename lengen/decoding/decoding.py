@@ -259,16 +259,16 @@ PREFIX_AT_ONCE = 1_024
 def _read_prefix(model: Transformer, cache: Cache, tokens: Tensor, ids: Tensor, last: Tensor) -> Tensor:
     """Let tokens (B, T) join the cache, `PREFIX_AT_ONCE` at a time; return the logits (B, V) at ``last`` (B,)."""
     places = torch.arange(tokens.shape[1], device=model.device)[None]
-    rows, found = torch.arange(len(last)), None
+    rows, newest = torch.arange(len(last)), None
     for begin in range(0, tokens.shape[1], PREFIX_AT_ONCE):
         end = min(begin + PREFIX_AT_ONCE, tokens.shape[1])
         here = slice(begin, end)
         seen = cache if end == tokens.shape[1] and not begin else cache.part(slice(None), end)
         logits = model.extend(seen, tokens[:, here], ids[:, :, here], places[:, here]).cpu()
         chosen = logits[rows, (last - begin).clamp(0, end - begin - 1)]
-        found = chosen if found is None else torch.where((last >= begin)[:, None], chosen, found)
-    assert found is not None
-    return found
+        newest = chosen if newest is None else torch.where((last >= begin)[:, None], chosen, newest)
+    assert newest is not None
+    return newest
 
 
 @torch.no_grad()

@@ -27,14 +27,14 @@ Sides = dict[str, Tensor]
 def longest_problems(data: TaskData, wanted: int, seed: int) -> Problems:
     """Return training problems whose operands have the trained length, the single digit of N x 1 aside."""
     task, stream = data.spec.data.task, generator("calibration", seed)
-    found: list[Problems] = []
-    while sum(len(part.lengths) for part in found) < wanted:
+    parts: list[Problems] = []
+    while sum(len(part.lengths) for part in parts) < wanted:
         drawn = data.task.train(8 * wanted, stream)
         lengths = drawn.lengths[:, :1] if task.ROWS.numbers and task.ROWS.operand(1) is Row.SEQUENCE else drawn.lengths
-        found.append(drawn.select((lengths == task.longest).all(dim=1).nonzero()[:, 0]))
-    width = max(part.operands.shape[2] for part in found)
-    assert all(part.operands.shape[2] == width for part in found)
-    joined = Problems(torch.cat([p.operands for p in found]), torch.cat([p.lengths for p in found]))
+        parts.append(drawn.select((lengths == task.longest).all(dim=1).nonzero()[:, 0]))
+    width = max(part.operands.shape[2] for part in parts)
+    assert all(part.operands.shape[2] == width for part in parts)
+    joined = Problems(torch.cat([p.operands for p in parts]), torch.cat([p.lengths for p in parts]))
     return joined.select(torch.arange(wanted))
 
 
@@ -107,11 +107,11 @@ def orthogonality(found: Bases, numbers: int) -> dict[str, float]:
     ``between_cosine``: of one vector each. ``encoder_norm_spread``, ``decoder_norm_spread``: deviation of the lengths
     over their mean. Random directions in C dimensions have a mean absolute cosine of about sqrt(2 / (pi C)).
     """
-    kept = [basis[FIRST : FIRST + numbers].double() for basis in found]
-    units = [basis / basis.norm(dim=1, keepdim=True) for basis in kept]
+    digits = [basis[FIRST : FIRST + numbers].double() for basis in found]
+    units = [basis / basis.norm(dim=1, keepdim=True) for basis in digits]
     different = ~torch.eye(numbers, dtype=torch.bool)
     values = {"between_cosine": (units[0] @ units[1].T).abs().mean()}
-    for name, basis, unit in zip(found._fields, kept, units, strict=True):
+    for name, basis, unit in zip(found._fields, digits, units, strict=True):
         lengths = basis.norm(dim=1)
         values[f"{name}_cosine"] = (unit @ unit.T).abs()[different].mean()
         values[f"{name}_norm_spread"] = lengths.std(correction=0) / lengths.mean()

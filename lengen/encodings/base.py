@@ -54,16 +54,16 @@ def built(setting: settings.Encoding, model: ModelSpec, sizes: tuple[int, ...]) 
     ids, vectors = torch.ones(levels, 1, 3, dtype=torch.int64), torch.zeros(1, heads, 3, head)
     scores = [(1, heads, 3, 3), (1, 1, 3, 3)]
     with torch.no_grad():
-        for method, found, shapes in (
+        for method, tensor, shapes in (
             ("embed", encoding.embed(ids), [(1, 3, model.width)]),
             ("rotate", encoding.rotate(vectors, ids), [tuple(vectors.shape)]),
             ("bias", encoding.bias(ids, ids), scores),
             ("relate", encoding.relate(vectors, ids, ids), scores),
         ):
-            if found is None and method != "rotate":
+            if tensor is None and method != "rotate":
                 continue
-            if not isinstance(found, Tensor) or not found.is_floating_point() or tuple(found.shape) not in shapes:
-                shown = f"{found.dtype} {tuple(found.shape)}" if isinstance(found, Tensor) else type(found).__name__
+            if not isinstance(tensor, Tensor) or not tensor.is_floating_point() or tuple(tensor.shape) not in shapes:
+                shown = f"{tensor.dtype} {tuple(tensor.shape)}" if isinstance(tensor, Tensor) else type(tensor).__name__
                 raise SettingError(
                     f"{type(encoding).__name__}.{method}: found {shown} for 3 ids; expected floats of shape {shapes[0]}"
                 )

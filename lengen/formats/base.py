@@ -72,11 +72,11 @@ class Layout:
         ``coordinates`` takes the 1-based place and gives that digit's coordinates; without it they are unused.
         """
         for place in places:
-            found = (UNUSED,) * self.levels if coordinates is None else coordinates(place + 1)
-            for hint in (found[0], 0) if self.hinted else (0,):
+            held = (UNUSED,) * self.levels if coordinates is None else coordinates(place + 1)
+            for hint in (held[0], 0) if self.hinted else (0,):
                 self.symbols.append(None)
                 self.digits.append(Digit(row, index, place))
-                self.coordinates.append(found)
+                self.coordinates.append(held)
                 self.hints.append(hint)
 
     def respond(self) -> None:
@@ -155,23 +155,23 @@ class Vocab:
         """Return (T,) int64 token ids of a text; `ValueError` for what is not in the vocabulary."""
         import torch  # who only asks what PAD is waits for nothing
 
-        found = text.split() if self.separator else text
-        if unknown := set(found) - self._ids.keys():
+        parts = text.split() if self.separator else text
+        if unknown := set(parts) - self._ids.keys():
             raise ValueError(
                 f"{text!r:.60} holds {min(unknown)!r:.20}, which is no symbol of this vocabulary: expected "
                 f"{'words between blanks' if self.separator else 'characters'} of {' '.join(self.symbols)!r:.60}"
             )
-        return torch.tensor([self._ids[symbol] for symbol in found], dtype=torch.int64)
+        return torch.tensor([self._ids[symbol] for symbol in parts], dtype=torch.int64)
 
     def decode(self, ids: "Iterable[int] | Tensor") -> str:
         """Return the text of token ids.
 
         Padding on the right leaves no trace, any other is ``␀``, among words ``PAD``.
         """
-        found = [int(i) for i in ids]
-        while found and found[-1] == PAD:
-            found.pop()
-        return self.separator.join(self._characters[i] for i in found)
+        tokens = [int(i) for i in ids]
+        while tokens and tokens[-1] == PAD:
+            tokens.pop()
+        return self.separator.join(self._characters[i] for i in tokens)
 
 
 PRINTABLE = Vocab("".join(character for character in string.printable if character not in "$\f"))

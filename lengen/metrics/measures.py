@@ -86,7 +86,7 @@ def shares(run: Run) -> tuple[float, float]:
     span, cells = run.trained, list(run.grid.scores)
     within = [cell for cell in cells if span.has(cell)]
     beyond = [cell for cell in cells if not span.has(cell)]
-    inside, outside = (run.grid.total(some, MODE).rate(EXACT_MATCH.numerator) for some in (within, beyond))
+    inside, outside = (run.grid.total(part, MODE).rate(EXACT_MATCH.numerator) for part in (within, beyond))
     return inside, outside
 
 
@@ -106,7 +106,7 @@ def edge(run: Run) -> Counts:
     edges = [[cell for cell in inside if cell[0] == longest]]
     if span.second > 1 and len(inside[0]) > 1:
         edges.append([cell for cell in inside if cell[1] == most])
-    return min((run.grid.total(some, MODE) for some in edges), key=lambda counts: counts.rate(EXACT_MATCH.numerator))
+    return min((run.grid.total(part, MODE) for part in edges), key=lambda counts: counts.rate(EXACT_MATCH.numerator))
 
 
 def at_edge(run: Run) -> float:
@@ -141,11 +141,11 @@ AXES = ("length", "count")
 def along(run: Run, axis: int) -> dict[int, float]:
     """Return exact match by tested length (axis 0) or count (axis 1), over what was trained of the other axis."""
     bounds = run.trained.size
-    found: dict[int, Counts] = {}
+    counts: dict[int, Counts] = {}
     for cell, modes in run.grid.scores.items():
         if len(cell) > axis and MODE in modes and all(v <= bounds[k] for k, v in enumerate(cell) if k != axis):
-            found[cell[axis]] = found[cell[axis]] + modes[MODE] if cell[axis] in found else modes[MODE]
-    return {size: found[size].rate(EXACT_MATCH.numerator) for size in sorted(found)}
+            counts[cell[axis]] = counts[cell[axis]] + modes[MODE] if cell[axis] in counts else modes[MODE]
+    return {size: counts[size].rate(EXACT_MATCH.numerator) for size in sorted(counts)}
 
 
 def reach(accuracies: Mapping[int, float]) -> int:

@@ -6,7 +6,7 @@ draws asks for names and words alone. `lengen.metrics.counted` makes a torchmetr
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lengen.digits import Tensor
 from lengen.formats.base import END, PAD, Vocab, Written
@@ -25,23 +25,23 @@ class Responses(NamedTuple):
     """The symbols they are written with."""
 
 
-def check_responses(written: object, reference: object) -> None:
+def check_responses(written: Any, reference: Any) -> None:
     """Raise `ValueError` unless both are token ids of equally many responses."""
-    for name, given in (("written", written), ("reference", reference)):
-        if getattr(given, "ndim", None) != 2 or not hasattr(given, "is_floating_point"):
-            shape = tuple(given.shape) if hasattr(given, "shape") else repr(given)[:60]
+    for name, tokens in (("written", written), ("reference", reference)):
+        if getattr(tokens, "ndim", None) != 2 or not hasattr(tokens, "is_floating_point"):
+            shape = tuple(tokens.shape) if hasattr(tokens, "shape") else repr(tokens)[:60]
             raise ValueError(
-                f"{name} responses are {type(given).__name__} {shape}: expected a tensor (B, R) of token ids, padded "
+                f"{name} responses are {type(tokens).__name__} {shape}: expected a tensor (B, R) of token ids, padded "
                 "on the right; TaskData.vocab.encode makes them of text"
             )
-        if given.is_floating_point():
-            raise ValueError(f"{name} responses are {given.dtype}: expected token ids, not logits or probabilities")  # type: ignore[attr-defined]
-        if (given < 0).any():  # type: ignore[operator, attr-defined]
-            raise ValueError(f"{name} responses hold {int(given.min())}: expected token ids from 0 on; pad with PAD, 0")  # type: ignore[attr-defined]
-    if len(written) != len(reference):  # type: ignore[arg-type]
-        raise ValueError(
-            f"{len(written)} written responses and {len(reference)} reference responses: expected equal numbers"  # type: ignore[arg-type]
-        )
+        if tokens.is_floating_point():
+            raise ValueError(f"{name} responses are {tokens.dtype}: expected token ids, not logits or probabilities")
+        if (tokens < 0).any():
+            least = int(tokens.min())
+            raise ValueError(f"{name} responses hold {least}: expected token ids from 0 on; pad with PAD, 0")
+    if len(written) != len(reference):
+        both = f"{len(written)} written responses and {len(reference)} reference responses"
+        raise ValueError(f"{both}: expected equal numbers")
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference
 
     check_responses(written, reference)
     size = max(1, written.shape[1], reference.shape[1])
-    said, true = (final_answer(format, vocab, widen(tokens, size)) for tokens in (written, reference))
-    return exact_match(said, true)
+    answers, expected = (final_answer(format, vocab, widen(tokens, size)) for tokens in (written, reference))
+    return exact_match(answers, expected)
 
 
 def _answer_counts(responses: Responses) -> dict[str, float]:
@@ -151,11 +151,11 @@ def answer_token(written: "Tensor", reference: "Tensor") -> "Tensor":
     """
     check_responses(written, reference)
     size = max(1, written.shape[1], reference.shape[1])
-    found, true = widen(written, size), widen(reference, size)
+    wide, true = widen(written, size), widen(reference, size)
     place = (true == END).int().argmax(dim=1, keepdim=True) - 1
     if bool((place < 0).any()):
         raise ValueError(f"reference responses lack an answer: expected a token, then the end ({END}), in each of them")
-    return (found.gather(1, place) == true.gather(1, place))[:, 0]
+    return (wide.gather(1, place) == true.gather(1, place))[:, 0]
 
 
 def _token_counts(responses: Responses) -> dict[str, float]:

@@ -77,7 +77,7 @@ def calibrate_bias(
             f"size {rows}x{columns} is smaller than the attention, {m}x{n}: a bias is extended, never cropped; "
             f"ask for at least {m}x{n} or crop the attention first"
         )
-    given, attention = attention, attention.cpu()  # float64 below, which some devices do not have
+    like, attention = attention, attention.cpu()  # float64 below, which some devices do not have
     bias = torch.full((heads, rows, columns), CLOSED, dtype=torch.float64)
     for slope in _slopes(directions):
         ids, values = line_values(attention, slope, line)
@@ -88,7 +88,7 @@ def calibrate_bias(
         nearest = torch.searchsorted(ids, wanted).clamp(max=len(ids) - 1)
         bias = bias.maximum(levels[:, nearest].where(ids[nearest] == wanted, CLOSED))
     picked = (bias > CLOSED).flatten(1).any(dim=1)
-    return bias.where(picked[:, None, None], 0.0).to(given)
+    return bias.where(picked[:, None, None], 0.0).to(like)
 
 
 def line_values(attention: Tensor, slope: int, line: Line = "mean") -> tuple[Tensor, Tensor]:
@@ -151,8 +151,8 @@ def _slopes(directions: Iterable[tuple[int, int]]) -> set[int]:
 
 def _check_attention(attention: Tensor) -> None:
     if attention.dim() != 3 or not attention.numel() or not attention.is_floating_point():
-        found = f"{attention.dtype} of shape {tuple(attention.shape)}"
-        raise CalibrationError(f"attention is {found}: expected floating point (heads, m, n), no axis empty")
+        shown = f"{attention.dtype} of shape {tuple(attention.shape)}"
+        raise CalibrationError(f"attention is {shown}: expected floating point (heads, m, n), no axis empty")
     if bool(attention.isnan().any()) or bool((attention == math.inf).any()):
         raise CalibrationError("attention holds NaN or +inf: expected finite values, or -inf where a key is not seen")
 
@@ -277,15 +277,15 @@ class LineLevels(nn.Module):
         Slopes up to 0 count columns from ``ends`` (B,).
         """
         lines = self.table.shape[2] - 1
-        found = None
+        highest = None
         for levels, slope in zip(self.table, self.slopes, strict=True):
             ids = columns[:, None, :] - slope * rows[:, :, None] - self.first
             if slope <= 0:
                 ids = ids + (self.columns - ends)[:, None, None]
             bias: Tensor = levels[:, torch.where((ids >= 0) & (ids < lines), ids, lines)]
-            found = bias if found is None else found.maximum(bias)
-        assert found is not None
-        return found.transpose(0, 1)
+            highest = bias if highest is None else highest.maximum(bias)
+        assert highest is not None
+        return highest.transpose(0, 1)
 
 
 class LineBias(nn.Module):
@@ -330,10 +330,10 @@ class LineBias(nn.Module):
         begin = prompt[:, None] - 1
         columns = torch.arange(keys, device=places.device)[None]
         rows, columns_of_response = places - begin, columns - begin
-        asked = (columns <= begin)[:, None, None]
-        told = (columns_of_response >= 0)[:, None, None]
-        read = self.cross(rows, columns, prompt).masked_fill(~asked, CLOSED)
-        written = self.own(rows, columns_of_response, prompt).masked_fill(~told, CLOSED)
+        of_prompt = (columns <= begin)[:, None, None]
+        of_response = (columns_of_response >= 0)[:, None, None]
+        read = self.cross(rows, columns, prompt).masked_fill(~of_prompt, CLOSED)
+        written = self.own(rows, columns_of_response, prompt).masked_fill(~of_response, CLOSED)
         itself = (columns == places[:, :, None])[:, None]
         alone = torch.zeros_like(read).masked_fill(~itself, CLOSED)
         return torch.where((rows < 0)[:, None, :, None], alone, read.maximum(written))

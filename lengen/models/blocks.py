@@ -138,12 +138,12 @@ class Attention(Rounds):
         A ``record`` keeps what it asks for under ``name``.
         """
         if memory is None:
-            asked, key, value = self.products(x, self.query, self.key, self.value)
+            query_product, key, value = self.products(x, self.query, self.key, self.value)
             key, value = self._memory(key, value, context.encoding, context.query_ids)
         else:
-            (asked,) = self.products(x, self.query)
+            (query_product,) = self.products(x, self.query)
             key, value = memory
-        query = self._queries(asked, context)
+        query = self._queries(query_product, context)
         if cache is not None and context.places is not None:
             cache.join(LayerCache(key, value), context.places)
             key, value = cache

@@ -63,7 +63,7 @@ class Foreign:
     @property
     def device(self) -> torch.device:
         """Device of the network."""
-        return next((one.device for one in self.module.parameters()), torch.device("cpu"))
+        return next((weight.device for weight in self.module.parameters()), torch.device("cpu"))
 
 
 class SymbolError(ValueError):
@@ -105,7 +105,7 @@ def character_model(
         if isinstance(prompts, str) or not all(prompts):
             raise SymbolError(f"prompts={prompts!r:.40}: expected a list of texts, none of them empty")
         texts = [""] * len(prompts)
-        device = next((one.device for one in module.parameters()), torch.device("cpu"))
+        device = next((weight.device for weight in module.parameters()), torch.device("cpu"))
         with answering(module):
             for size in sorted(set(map(len, prompts))):  # prompts of one length need no padding
                 places = [place for place, prompt in enumerate(prompts) if len(prompt) == size]

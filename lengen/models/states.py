@@ -36,11 +36,11 @@ class Record:
     Raises `ValueError` for a name that it does not know.
     """
 
-    def __init__(self, *asked: Kind) -> None:
-        for kind in asked:
+    def __init__(self, *kinds: Kind) -> None:
+        for kind in kinds:
             if kind not in get_args(Kind):
                 raise ValueError(f"a record of {kind!r} cannot be kept: ask for some of {', '.join(get_args(Kind))}")
-        self.asked = frozenset(asked)
+        self.asked = frozenset(kinds)
         self.queries: list[dict[str, Tensor]] = []
         """"self" and "cross": (B, H, Q, D) as they meet the keys, rotated and tempered."""
         self.scores: list[dict[str, Tensor]] = []

@@ -161,8 +161,8 @@ class Stack(nn.ModuleList):
         """
         x, (*blocks, last) = embedded, self._looped(context.loops)
         for layer, block in enumerate(blocks):
-            found = self._injected(self._ended(x, layer, ending), embedded, context, layer)
-            x = self._kept(block(found, context, caches[layer]), x, layer, context.loops)
+            entered = self._injected(self._ended(x, layer, ending), embedded, context, layer)
+            x = self._kept(block(entered, context, caches[layer]), x, layer, context.loops)
         assert context.places is not None
         x = last.before[0](self._injected(self._ended(x, len(blocks), ending), embedded, context, len(blocks)))
         caches[len(blocks)].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)

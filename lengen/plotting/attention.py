@@ -44,11 +44,11 @@ def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
     They are of the first seed that learned and recorded attention.
     """
     rows = []
-    for item, some in shown(picture, runs):
-        record = next((run.attention for run in learned(some) if run.attention is not None), None)
+    for item, group in shown(picture, runs):
+        record = next((run.attention for run in learned(group) if run.attention is not None), None)
         if record is not None:
-            lacking = "" if most_have_learned(some) else "\n(not learned)"
-            rows.append(Row(label(item, some).replace(", ", ",\n") + lacking, record, structured_heads(record, 3)))
+            lacking = "" if most_have_learned(group) else "\n(not learned)"
+            rows.append(Row(label(item, group).replace(", ", ",\n") + lacking, record, structured_heads(record, 3)))
     return maps(rows)
 
 
@@ -119,11 +119,11 @@ def token_map(
     for tokens, place in ((columns, axes.set_xticks), (rows, axes.set_yticks)):
         wanted = [k for k, token in enumerate(tokens) if every or not token.isalnum()]
         apart = LETTER * longest / (72 * inches)
-        kept: list[int] = []
+        labelled: list[int] = []
         for k in wanted:
-            if not kept or k - kept[-1] >= apart:
-                kept.append(k)
-        place(kept, labels=[_safe(tokens[k]) for k in kept], fontsize=LETTER)
+            if not labelled or k - labelled[-1] >= apart:
+                labelled.append(k)
+        place(labelled, labels=[_safe(tokens[k]) for k in labelled], fontsize=LETTER)
     axes.tick_params(length=1.2, pad=1, width=0.3)
     axes.set_title(title)
 

@@ -117,9 +117,12 @@ def lines_of(picture: Picture, runs: Runs) -> dict[str, tuple[str, str]]:
     """Return the label and colour of the line of every experiment that a picture of curves draws."""
     panels, options = picture.options.get("panels", ""), picture.options
     groups = _groups(page.shown(picture, runs), panels, options.get("fewest", 2))
-    told = _looks(groups, options.get("ordered", False))
+    looks_of = _looks(groups, options.get("ordered", False))
     return {
-        item.name: (line if panels == "count" else ", ".join(filter(None, (title, line))), to_hex(told[line].colour))
+        item.name: (
+            line if panels == "count" else ", ".join(filter(None, (title, line))),
+            to_hex(looks_of[line].colour),
+        )
         for title, lines in groups.items()
         for line, item, _ in lines
     }
@@ -143,9 +146,9 @@ def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewe
             ]
         return groups
     for item, some in drawn:
-        found = page.labels(item, some)
-        rest = ", ".join(text for name, text in found.items() if name != panels and text) or page.label(item, some)
-        groups.setdefault(found.get(panels, ""), []).append((rest, item, some))
+        names = page.labels(item, some)
+        rest = ", ".join(text for name, text in names.items() if name != panels and text) or page.label(item, some)
+        groups.setdefault(names.get(panels, ""), []).append((rest, item, some))
     return groups
 
 
@@ -190,9 +193,9 @@ def _line(axes: Axes, frame: pd.DataFrame, look: Look, alpha: float) -> None:
         markevery=max(1, len(middle) // 10),
     )  # fmt: skip
     if frame["run"].nunique() > 1 or not frame["learned"].all():
-        for learned, some in frame.groupby("learned"):
+        for learned, points in frame.groupby("learned"):
             axes.plot(
-                some["length"], some["value"], "o", ls="", color=look.colour, markersize=2.2, alpha=0.55, zorder=2,
+                points["length"], points["value"], "o", ls="", color=look.colour, markersize=2.2, alpha=0.55, zorder=2,
                 markerfacecolor=look.colour if learned else "none", markeredgewidth=0 if learned else 0.6,
             )  # fmt: skip
 
@@ -210,7 +213,7 @@ def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], told: Mapping[s
 
 
 def _name(axes: Axes, lines: Sequence[Line], name: str, log: bool) -> None:
-    runs = [run for *_, some in lines for run in some]
+    runs = [run for *_, group in lines for run in group]
     tested = sorted({cell[0] for run in runs for cell in run.grid.scores})
     if MEASURES[name].share:
         page.percent(axes)
@@ -264,8 +267,8 @@ def training(
     marked = False
     for place, (row, (name, what)) in enumerate(zip(grid, families.items(), strict=True)):
         for axes, (item, some) in zip(row, drawn, strict=False):
-            found = _lines_of(some, name)
-            for line in found:
+            line_names = _lines_of(some, name)
+            for line in line_names:
                 points = metrics(some, f"{name}.{line}" if line else name, smooth)
                 look = told[line if lines else (names or {}).get(line, line)]
                 middle = points.groupby("step")["value"].median()
@@ -323,8 +326,8 @@ def _lines_of(runs: Sequence[Run], family: str) -> list[str]:
     return [line.removeprefix(family).removeprefix(".") for line in lines]
 
 
-def _logarithmic(axes: Axes, found: Sequence[float]) -> None:
-    positive = [value for value in found if value > 0 and np.isfinite(value)]
+def _logarithmic(axes: Axes, losses: Sequence[float]) -> None:
+    positive = [value for value in losses if value > 0 and np.isfinite(value)]
     if positive:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator())

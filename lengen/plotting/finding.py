@@ -86,7 +86,7 @@ def rate_map(
     from lengen.plotting.grid import outline
 
     down, across = labels
-    frame = pd.DataFrame(rows).assign(rate=lambda found: 100 * found.correct / found.n)
+    frame = pd.DataFrame(rows).assign(rate=lambda cells: 100 * cells.correct / cells.n)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots()
     table = frame.pivot(index=down, columns=across, values="rate")

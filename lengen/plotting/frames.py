@@ -69,8 +69,8 @@ def arrays(runs: Sequence[Run], name: str, lengths: Sequence[int]) -> list[float
     """
     means = []
     for run in runs:
-        found = [run.arrays[f"{name}.{length}"] for length in lengths if f"{name}.{length}" in run.arrays]
-        every = np.concatenate([array.astype(np.float64) for array in found]) if found else np.empty(0)
+        parts = [run.arrays[f"{name}.{length}"] for length in lengths if f"{name}.{length}" in run.arrays]
+        every = np.concatenate([array.astype(np.float64) for array in parts]) if parts else np.empty(0)
         means.append(float(every.mean()) if every.size else float("nan"))
     return means
 
@@ -119,28 +119,28 @@ def values(runs: Sequence[Run], name: str, count: int | None = None) -> pd.DataF
         count: of the second axis of a grid; by default all trained ones together.
     """
     array = name.removeprefix("hits.")
-    found = hits(runs, array) if array != name else _scored(runs, MEASURES[name], count)
+    cells = hits(runs, array) if array != name else _scored(runs, MEASURES[name], count)
     learned = [has_learned(run) for run in runs]
-    return found.assign(learned=[learned[run] for run in found["run"]])
+    return cells.assign(learned=[learned[run] for run in cells["run"]])
 
 
 def _scored(runs: Sequence[Run], measure: Measured, count: int | None) -> pd.DataFrame:
     two = [run for run in runs if len(run.grid.axes) == 2]
-    found = scores(two or runs, measure.mode, measure.metric)
+    cells = scores(two or runs, measure.mode, measure.metric)
     if not two:
-        return found
+        return cells
     most = max(1, runs[0].trained.second)
-    tested = found["count"]
+    tested = cells["count"]
     wanted = tested == count if count else (tested <= most if (tested <= most).any() else tested == tested.min())
-    sums = found[wanted].groupby(["length", "run"])[["total", "n"]].sum().reset_index()
+    sums = cells[wanted].groupby(["length", "run"])[["total", "n"]].sum().reset_index()
     return sums.assign(value=sums["total"] / sums["n"])
 
 
 def medians(frame: pd.DataFrame) -> pd.Series:
     """Return the median over runs by length: of those that have learned, as `lengen.metrics.measures.learned` does."""
     most = 2 * frame.groupby("run")["learned"].first().sum() >= frame["run"].nunique()
-    kept = frame[frame["learned"]] if most else frame
-    return kept.groupby("length")["value"].median()
+    counted = frame[frame["learned"]] if most else frame
+    return counted.groupby("length")["value"].median()
 
 
 # A value is drawn only beside models that were trained on the published range, at its own lengths. Beside shorter
@@ -215,6 +215,6 @@ def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
 def keys(drawn: Iterable[Value]) -> list[Line2D]:
     """Return the handles of a legend for the hollow marks that are drawn: of numbers, and of bounds."""
     marks = {BOUND.get(value.relation, "D") for value in drawn}
-    told = {"D": "published", "^": "published, at least", "v": "published, below"}
+    labels = {"D": "published", "^": "published, at least", "v": "published, below"}
     shown: dict[str, Any] = {"color": "0.35", "markerfacecolor": "white", "markersize": 5, "ls": ""}
-    return [Line2D([], [], marker=mark, label=text, **shown) for mark, text in told.items() if mark in marks]
+    return [Line2D([], [], marker=mark, label=text, **shown) for mark, text in labels.items() if mark in marks]

@@ -66,15 +66,15 @@ def grid(
         if place >= len(maps):
             axes.set_axis_off()
             continue
-        title, experiment, some, mode = maps[place]
+        title, experiment, group, mode = maps[place]
         values = published.get(experiment.name, ()) if metric == "correct" else ()
-        theirs = at_same_lengths(values, some[0], "exact", mode)
-        heat_map(axes, some, mode, metric, theirs)
-        vertical, horizontal = AXES.get(some[0].spec.data.task.name, ("Length", "Count"))
-        said = [titles.get(experiment.variant, title)]
+        theirs = at_same_lengths(values, group[0], "exact", mode)
+        heat_map(axes, group, mode, metric, theirs)
+        vertical, horizontal = AXES.get(group[0].spec.data.task.name, ("Length", "Count"))
+        lines = [titles.get(experiment.variant, title)]
         if len(theirs) == 1:
-            said.append(f"dashed: published {theirs[0].printed}")
-        axes.set(title="\n".join(filter(None, said)), xlabel="", ylabel="")
+            lines.append(f"dashed: published {theirs[0].printed}")
+        axes.set(title="\n".join(filter(None, lines)), xlabel="", ylabel="")
         if place + across >= len(maps):
             axes.set_xlabel(horizontal)
         if place % across == 0:
@@ -86,9 +86,9 @@ def grid(
 
 def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[str], int, list[Map]]:
     """Return the labels of rows, the number of columns, and the maps in order."""
-    cells = [(item, some, mode) for mode in modes for item, some in shown(picture, runs) if _scored(some, mode)]
+    cells = [(item, group, mode) for mode in modes for item, group in shown(picture, runs) if _scored(group, mode)]
     several = len({mode for *_, mode in cells}) > 1
-    keys = [(*labels(item, some).values(), *[MODES[mode]] * several) for item, some, mode in cells]
+    keys = [(*labels(item, group).values(), *[MODES[mode]] * several) for item, group, mode in cells]
     if keys and all(len(key) == 2 for key in keys):
         firsts, seconds = (list(dict.fromkeys(key[k] for key in keys)) for k in (0, 1))
         if len(keys) == len(firsts) * len(seconds) and 1 < len(seconds) <= 3:
@@ -103,12 +103,12 @@ def _layout(picture: Picture, runs: Runs, modes: Sequence[str]) -> tuple[list[st
 
 def _title(key: Sequence[str]) -> str:
     """Return the labels of a map; on two lines if one is too narrow for them."""
-    said = ", ".join(filter(None, key))
-    return said if len(said) < 30 or len(key) < 2 else f"{', '.join(key[:-1])},\n{key[-1]}"
+    joined = ", ".join(filter(None, key))
+    return joined if len(joined) < 30 or len(key) < 2 else f"{', '.join(key[:-1])},\n{key[-1]}"
 
 
-def _scored(some: Sequence[Run], mode: str) -> bool:
-    return any(len(run.grid.axes) == 2 and any(mode in modes for modes in run.grid.scores.values()) for run in some)
+def _scored(runs: Sequence[Run], mode: str) -> bool:
+    return any(len(run.grid.axes) == 2 and any(mode in modes for modes in run.grid.scores.values()) for run in runs)
 
 
 def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published: Sequence[Value] = ()) -> None:
@@ -126,7 +126,7 @@ def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published:
     axes.patch.set(facecolor="0.94")
     for ticks, place in ((columns, axes.set_xticks), (rows, axes.set_yticks)):
         labelled = [(k, value) for k, value in enumerate(ticks) if len(ticks) <= 12 or value % 10 == 0 or k == 0]
-        labelled = [one for one in labelled if one is labelled[-1] or labelled[-1][0] - one[0] > len(ticks) / 12]
+        labelled = [tick for tick in labelled if tick is labelled[-1] or labelled[-1][0] - tick[0] > len(ticks) / 12]
         place([k + 0.5 for k, _ in labelled], labels=[str(value) for _, value in labelled], rotation=0)
     if not runs[0].constructed:
         span = runs[0].trained
@@ -138,9 +138,9 @@ def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published:
 
 def cell_medians(runs: Sequence[Run], mode: str, metric: str) -> Any:
     """Return a frame of medians over the seeds that learned: rows are lengths, columns counts."""
-    found = scores(learned(runs), mode, metric)
+    cells = scores(learned(runs), mode, metric)
     first, second = runs[0].grid.axes
-    return found.groupby([first, second])["value"].median().unstack().sort_index().sort_index(axis=1)
+    return cells.groupby([first, second])["value"].median().unstack().sort_index().sort_index(axis=1)
 
 
 def _box(axes: Axes, value: Value, rows: Sequence[int], columns: Sequence[int]) -> None:
@@ -183,24 +183,26 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
         alone: a measure of which settings with a scratchpad have a row of their own.
     """
     rows: list[tuple[str, str, Sequence[Run], Sequence[Value]]] = []
-    for item, some in shown(picture, runs):
-        for name in (measure, *[alone] * bool(alone and _has(some, alone))):
+    for item, group in shown(picture, runs):
+        for name in (measure, *[alone] * bool(alone and _has(group, alone))):
             theirs = published.get(item.name, ()) if name == measure else ()
-            named = label(item, some)
+            named = label(item, group)
             named += "" if name == measure else f": {MEASURES[name].label.split(',')[0].lower()}"
-            rows.append((named, name, some, at_same_lengths(theirs, some[0])))
+            rows.append((named, name, group, at_same_lengths(theirs, group[0])))
     if not rows:
         return empty()
-    longest = any(value.lengths == (some[0].trained.length,) * 2 for *_, some, found in rows for value in found)
-    ours = pd.DataFrame({named: _row(some, name, longest) for named, name, some, _ in rows}).T
-    theirs = pd.DataFrame({named: _theirs(some[0], found) for named, _, some, found in rows}).T
+    longest = any(
+        value.lengths == (group[0].trained.length,) * 2 for *_, group, beside_it in rows for value in beside_it
+    )
+    ours = pd.DataFrame({named: _row(group, name, longest) for named, name, group, _ in rows}).T
+    theirs = pd.DataFrame({named: _theirs(group[0], beside_it) for named, _, group, beside_it in rows}).T
     columns = _columns(ours.columns, theirs.columns)
     ours = ours.reindex(columns=columns)
     beside = bool(theirs.notna().any(axis=None))
     figure = sheet(PAGE, (0.24 if len(rows) < 12 else 0.18) * len(rows) + 1.05)
     panels = figure.subplots(1, 1 + beside, squeeze=False, sharey=True)[0]
-    grey = [k for k, (_, _, some, _) in enumerate(rows) if not most_have_learned(some)]
-    heads = [_named(column, [some[0] for *_, some, _ in rows], longest) for column in columns]
+    grey = [k for k, (_, _, group, _) in enumerate(rows) if not most_have_learned(group)]
+    heads = [_named(column, [group[0] for *_, group, _ in rows], longest) for column in columns]
     across = length_axis(rows[0][2][0])
     cells(panels[0], ours, heads, grey)
     panels[0].set(title="ours" if beside else "", xlabel=across)
@@ -212,13 +214,13 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     return figure
 
 
-def _has(some: Sequence[Run], name: str) -> bool:
-    return some[0].spec.data.format.scratchpad and bool(len(values(some, name)))
+def _has(runs: Sequence[Run], name: str) -> bool:
+    return runs[0].spec.data.format.scratchpad and bool(len(values(runs, name)))
 
 
-def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
+def _row(runs: Sequence[Run], name: str, longest: bool) -> pd.Series:
     """Return a dictionary from column to median; 0 is all trained lengths together, or the longest alone."""
-    span, frame = some[0].trained, values(some, name)
+    span, frame = runs[0].trained, values(runs, name)
     inside = frame["length"].map(lambda length: span.has((length,)))
     first = frame["length"] == span.length if longest else inside
     together = frame[first].groupby("run").agg({"total": "sum", "n": "sum", "learned": "first"}).reset_index()
@@ -226,11 +228,11 @@ def _row(some: Sequence[Run], name: str, longest: bool) -> pd.Series:
     return medians(pd.concat([together, frame[~inside]]))
 
 
-def _theirs(run: Run, found: Sequence[Value]) -> pd.Series:
+def _theirs(run: Run, values: Sequence[Value]) -> pd.Series:
     """Return a row of published values; the longest trained length represents the trained ones."""
     span = run.trained
     cells: dict[int, float] = {}
-    for value in found:
+    for value in values:
         inside = value.region == "in_range" or value.lengths == (span.length, span.length)
         if inside or value.lengths[0] == value.lengths[1]:
             cells.setdefault(0 if inside else value.lengths[1], value.value)

@@ -39,13 +39,13 @@ def blocks(values: Iterable[int]) -> list[tuple[int, int]]:
     >>> blocks((1, 2, 3, 4, 6))
     [(1, 4), (6, 6)]
     """
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for value in sorted(values):
-        if found and value == found[-1][1] + 1:
-            found[-1] = (found[-1][0], value)
+        if ranges and value == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], value)
         else:
-            found.append((value, value))
-    return found
+            ranges.append((value, value))
+    return ranges
 
 
 def spans(values: Iterable[int]) -> str:
@@ -71,9 +71,9 @@ def shown(picture: Picture, runs: Runs) -> list[tuple[Experiment, Sequence[Run]]
     return [(item, runs[item.name]) for item in picture.experiments if runs.get(item.name)]
 
 
-def labels(item: Experiment, some: Sequence[Run]) -> dict[str, str]:
+def labels(item: Experiment, runs: Sequence[Run]) -> dict[str, str]:
     """Return a dictionary from axis to label of an experiment, with what its runs have for the fields in it."""
-    spec = some[0].spec
+    spec = runs[0].spec
     fields = {name: FIELD.sub(lambda field: _read(spec, field[1]), text) for name, text in item.at.items()}
     return {name: ONE.sub(r"1 \1", text) for name, text in fields.items()}
 
@@ -88,9 +88,9 @@ def _read(spec: Spec, path: str) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def label(item: Experiment, some: Sequence[Run]) -> str:
+def label(item: Experiment, runs: Sequence[Run]) -> str:
     """Return the name of an experiment in a picture: the labels of its axes, or else its variant."""
-    return ", ".join(filter(None, labels(item, some).values())) or item.variant.replace("-", " ")
+    return ", ".join(filter(None, labels(item, runs).values())) or item.variant.replace("-", " ")
 
 
 def sheet(width: float, height: float) -> Figure:

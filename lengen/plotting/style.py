@@ -71,8 +71,8 @@ def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png"), says: str = 
         engine.execute(figure)
         figure.set_layout_engine("none")  # placed once: placing costs as much as drawing
     # PNG first, because the SVG canvas sets another resolution
-    found = {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg)) if kind in kinds}
-    return found | ({"svg": titled(found["svg"], says)} if says and "svg" in found else {})
+    files = {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg)) if kind in kinds}
+    return files | ({"svg": titled(files["svg"], says)} if says and "svg" in files else {})
 
 
 def titled(svg: bytes, says: str) -> bytes:
@@ -82,8 +82,8 @@ def titled(svg: bytes, says: str) -> bytes:
 
 def said(svg: bytes) -> str:
     """Return the title of an SVG; empty if it has none."""
-    found = re.search(rb"<title>(.*?)</title>", svg, re.DOTALL)
-    return unescape(found[1].decode()) if found else ""
+    title = re.search(rb"<title>(.*?)</title>", svg, re.DOTALL)
+    return unescape(title[1].decode()) if title else ""
 
 
 # The canvases are used directly because `Figure.savefig` draws everything twice.
@@ -176,16 +176,16 @@ ORDERED = mpl.colormaps["viridis"]
 def looks(labels: Iterable[str]) -> dict[str, Look]:
     """Return a look for every label: colour, marker and dashes together are different for the first 28."""
     wanted = list(labels)
-    found = {label: LOOKS[label] for label in wanted if label in LOOKS}
-    taken = [look.colour for look in found.values()]
+    chosen = {label: LOOKS[label] for label in wanted if label in LOOKS}
+    taken = [look.colour for look in chosen.values()]
     free = [COLOURS[k] for k in ORDER if COLOURS[k] not in taken] or [COLOURS[k] for k in ORDER]
-    given = {look.marker for look in found.values()}
-    markers = [marker for marker in MARKERS[:7] if marker not in given] or MARKERS[:7]
-    others = [label for label in wanted if label not in found]
+    used = {look.marker for look in chosen.values()}
+    markers = [marker for marker in MARKERS[:7] if marker not in used] or MARKERS[:7]
+    others = [label for label in wanted if label not in chosen]
     for k, label in enumerate(others):
         round_ = k // len(free)
-        found[label] = Look(free[k % len(free)], markers[(k + round_) % len(markers)], LINES[round_ % len(LINES)])
-    return {label: found[label] for label in wanted}
+        chosen[label] = Look(free[k % len(free)], markers[(k + round_) % len(markers)], LINES[round_ % len(LINES)])
+    return {label: chosen[label] for label in wanted}
 
 
 def in_order(labels: Sequence[str]) -> dict[str, Look]:

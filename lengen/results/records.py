@@ -146,8 +146,8 @@ class Grid:
 
         Cells without that mode are left out, without any there is no count.
         """
-        found = [self.scores[cell][mode] for cell in cells if mode in self.scores.get(cell, {})]
-        return sum(found[1:], found[0]) if found else Counts()
+        counts = [self.scores[cell][mode] for cell in cells if mode in self.scores.get(cell, {})]
+        return sum(counts[1:], counts[0]) if counts else Counts()
 
     def to_csv(self) -> str:
         """Return ``length,count,mode,name,value``, sorted: one row per count; the second column of a curve is empty."""
@@ -186,8 +186,8 @@ class Grid:
 
         It is teacher-forced if it was scored, because its exact match is that of greedy decoding.
         """
-        found = {mode for modes in self.scores.values() for mode in modes}
-        return "teacher_forced" if "teacher_forced" in found or not found else min(found)
+        modes_scored = {mode for modes in self.scores.values() for mode in modes}
+        return "teacher_forced" if "teacher_forced" in modes_scored or not modes_scored else min(modes_scored)
 
     def accuracy(
         self, length: int | None = None, count: int | None = None, *, mode: str | None = None, metric: str = "correct"
@@ -430,5 +430,5 @@ class Run:
     def scalar(self, name: str, other: float) -> float:
         """Return a number that it wrote among its scalars; ``other`` if it wrote none of this name."""
         scalars = self.info.get("scalars")
-        found = scalars.get(name) if isinstance(scalars, Mapping) else None
-        return float(found) if isinstance(found, int | float) else other
+        value = scalars.get(name) if isinstance(scalars, Mapping) else None
+        return float(value) if isinstance(value, int | float) else other

@@ -148,8 +148,8 @@ def _parsed(what: str, text: str, declared: Any, held: Any, values: Mapping[str,
     expected = f"{what}: expected a list such as 1,2,5..9, or as JSON"
     if many and axis:
         named = [name.strip() for name in text.split(",") if name.strip()]
-        given = _json(text, expected) if text.startswith("[") else named
-        return [_chosen(what, axis, one, values["data"]["task"]) if isinstance(one, str) else one for one in given]
+        items = _json(text, expected) if text.startswith("[") else named
+        return [_chosen(what, axis, word, values["data"]["task"]) if isinstance(word, str) else word for word in items]
     if many:
         return _json(text, expected) if text.startswith("[") and ".." not in text else _numbers(what, text)
     if axis and text.startswith("{"):
@@ -171,17 +171,17 @@ def _json(text: str, expected: str = "") -> Any:
 
 def _numbers(what: str, text: str) -> list[Any]:
     """Parse a list without brackets: numbers, words, and ranges ``1..4`` or ``5..100 by 5``."""
-    found: list[Any] = []
+    numbers: list[Any] = []
     for item in text.strip("[]").split(","):
         between = re.fullmatch(r"\s*(\d{1,9})\.\.(\d{1,9})(?: by ([1-9]\d{0,8}))?\s*", item)
         if between:
             first, last = int(between[1]), int(between[2])
             if not first <= last < first + LARGEST_RANGE:
                 raise SettingError(f"{what}={text}: {item.strip()} counts down or too far; expected first..last")
-            found += range(first, last + 1, int(between[3] or 1))
+            numbers += range(first, last + 1, int(between[3] or 1))
         elif item.strip():
-            found.append(_json(item.strip()))
-    return found
+            numbers.append(_json(item.strip()))
+    return numbers
 
 
 def _chosen(what: str, axis: type[Axis], kind: str, held: Any) -> dict[str, Any]:

@@ -134,8 +134,8 @@ class DataSpec(Section, frozen=True):
     @property
     def symbols(self) -> tuple[str, ...]:
         """Symbols of its format for all of its tasks, digits first, with the space where queries may hold some."""
-        found = [symbol for task in (self.task, *self.hints) for symbol in self.format.build(task).symbols]
-        return tuple(dict.fromkeys(found if self.spaces is None else [*found, " "]))
+        symbols = [symbol for task in (self.task, *self.hints) for symbol in self.format.build(task).symbols]
+        return tuple(dict.fromkeys(symbols if self.spaces is None else [*symbols, " "]))
 
     @property
     def vocab(self) -> Vocab:

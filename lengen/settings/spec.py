@@ -123,10 +123,12 @@ class Spec(Section, frozen=True):
             spec = from_dict(values, type(self))
             validate(spec)
         except SettingError as error:
-            said = str(error)
+            sentence = str(error)
             paths = [assignment.partition("=")[0].strip() for assignment in assignments]
-            named = any(said.startswith(path) for path in paths)  # what was set is what is wrong: once is enough
-            raise SettingError(f"--set {said}" if named else f"--set {', '.join(assignments)}: {said}") from None
+            named = any(sentence.startswith(path) for path in paths)  # what was set is what is wrong: once is enough
+            raise SettingError(
+                f"--set {sentence}" if named else f"--set {', '.join(assignments)}: {sentence}"
+            ) from None
         return spec
 
 
@@ -136,15 +138,15 @@ Setting = typing.TypeVar("Setting", bound=msgspec.Struct)
 
 def _without_defaults(setting: msgspec.Struct) -> dict[str, Any]:
     """Return nested fields that are not at their default, and the kinds of parts."""
-    found: dict[str, Any] = {"kind": setting.kind} if isinstance(setting, Part) else {}
+    fields: dict[str, Any] = {"kind": setting.kind} if isinstance(setting, Part) else {}
     names, defaults = setting.__struct_fields__, setting.__struct_defaults__
     needed = len(names) - len(defaults)
     for place, name in enumerate(names):
         value = getattr(setting, name)
         default = defaults[place - needed] if place >= needed else msgspec.NODEFAULT
         if value != default or type(value) is not type(default):
-            found[name] = _bare(value)
-    return found
+            fields[name] = _bare(value)
+    return fields
 
 
 def _bare(value: Any) -> Any:

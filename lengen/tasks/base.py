@@ -308,15 +308,15 @@ class Task(Axis):
         """Return the true answers as a person writes them: most significant digit first, without leading zeros."""
         symbols = self.all_symbols
         between = " " if any(len(symbol) > 1 for symbol in symbols) or self.first() else ""
-        found = []
+        texts = []
         for row, size in zip(self.answer(problems).tolist(), self.answer_sizes(problems).tolist(), strict=True):
             written = [symbols[value - self.first()] for value in row[:size]]
             if self.LAST_DIGIT:
                 written = written[-1:]
             elif self.ROWS.numbers and not self.UNITS_FIRST:
                 written.reverse()
-            found.append(between.join(written))
-        return found
+            texts.append(between.join(written))
+        return texts
 
     @property
     def all_symbols(self) -> tuple[str, ...]:
@@ -360,15 +360,15 @@ def of_decimals(texts: list[str]) -> Problems:
 def typed(task: Task, problems: Problems) -> list[list[str]]:
     """Return the operands of each problem as a person writes them, and as `Task.parse` reads them."""
     symbols = task.all_symbols
-    found = []
+    problems_typed = []
     for rows, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True):
         held = [row[:size] for row, size in zip(rows, sizes, strict=True) if size]
         if task.first():
-            found.append([str(value) for row in held for value in row])
+            problems_typed.append([str(value) for row in held for value in row])
         else:
             order = -1 if task.ROWS.numbers else 1
-            found.append(["".join(symbols[value] for value in row[::order]) for row in held])
-    return found
+            problems_typed.append(["".join(symbols[value] for value in row[::order]) for row in held])
+    return problems_typed
 
 
 def keys(operands: Tensor) -> Tensor:

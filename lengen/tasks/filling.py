@@ -46,9 +46,9 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
         return Extent(shape, shape[0] - shape[1])
 
     def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
-        one = torch.randint(1, self.alphabet + 1, (len(lengths),), generator=generator)
+        numbers = torch.randint(1, self.alphabet + 1, (len(lengths),), generator=generator)
         begun = torch.rand(len(lengths), generator=generator, dtype=torch.float64) * (lengths // 2).clamp(min=1)
-        return repeated(one, lengths, 1 + begun.long())
+        return repeated(numbers, lengths, 1 + begun.long())
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """Draw as in training, at one length; raises `OperandError` for one at which nothing is missing."""
@@ -59,12 +59,12 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
             raise OperandError(
                 "fill takes three numbers: the number, how often to repeat it, and how many copies are given: 5 3 1"
             )
-        one, (copies, begun) = number(operands[0], self.alphabet), map(typed, operands[1:])
+        value, (copies, begun) = number(operands[0], self.alphabet), map(typed, operands[1:])
         if copies > LONGEST:
             raise OperandError(f"fill repeats a number up to {LONGEST} times, and was asked for more: lower the second")
         if not 1 <= begun < copies:
             raise OperandError(f"fill begins with 1 to {copies - 1} of {copies} numbers, got {begun}")
-        return repeated(torch.tensor([one]), torch.tensor([copies]), torch.tensor([begun]))
+        return repeated(torch.tensor([value]), torch.tensor([copies]), torch.tensor([begun]))
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         """Return the number, as often as it is missing."""

@@ -185,8 +185,8 @@ def _applied(operations: Tensor, arguments: Tensor, sizes: Tensor) -> Tensor:
     starts = ends - sizes
     sums = torch.zeros_like(sizes).index_add_(0, torch.repeat_interleave(sizes), arguments)
     median = (arguments[starts + (sizes - 1) // 2] + arguments[starts + sizes // 2]) // 2
-    found = torch.stack([arguments[ends - 1], arguments[starts], median, sums % 10])
-    return found.gather(0, (operations - FIRST_OPERATION)[None])[0]
+    results = torch.stack([arguments[ends - 1], arguments[starts], median, sums % 10])
+    return results.gather(0, (operations - FIRST_OPERATION)[None])[0]
 
 
 def _nearest(levels: Tensor, level: int) -> Tensor:

@@ -107,10 +107,10 @@ class NextLarger(OfAlphabet, tag="next_larger", frozen=True):
         return asked(sequences, lengths, sequences.gather(1, place)[:, 0])
 
     def parse(self, operands: list[str]) -> Problems:
-        *sequence, one = (number(text, self.alphabet) for text in operands or ("",))
-        if one not in sequence:
+        *sequence, last = (number(text, self.alphabet) for text in operands or ("",))
+        if last not in sequence:
             raise OperandError("successor takes a sequence and then one of its numbers again, as in 5 3 1 4 2 4")
-        return asked(torch.tensor([sequence]), torch.tensor([len(sequence)]), torch.tensor([one]))
+        return asked(torch.tensor([sequence]), torch.tensor([len(sequence)]), torch.tensor([last]))
 
     def answer(self, problems: Problems, width: int = 0) -> Tensor:
         sequences, numbers = problems.operands[:, 0], problems.operands[:, 1, :1]

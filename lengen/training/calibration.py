@@ -100,9 +100,9 @@ def train_before(spec: Spec, seed: int, folder: Path, report: Report, loggers: S
     """
     done = folder / INFO
     try:
-        kept = json.loads(done.read_text())
-        if isinstance(kept, dict) and isinstance(kept["scalars"][VALIDATION], float):
-            return kept
+        info = json.loads(done.read_text())
+        if isinstance(info, dict) and isinstance(info["scalars"][VALIDATION], float):
+            return info
     except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged: what is kept of the training goes on
         pass
     folder.mkdir(exist_ok=True)

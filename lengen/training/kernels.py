@@ -115,8 +115,12 @@ def of_parts(folder: Path) -> dict[str, dict[str, Any]]:
 
     They are by folder, as in run.json.
     """
-    found = {path.parent: ChosenKernels(path.parent).choice for path in sorted(folder.glob(f"*/**/{FILE}"))}
-    return {where.relative_to(folder).as_posix(): msgspec.to_builtins(kept) for where, kept in found.items() if kept}
+    choices = {path.parent: ChosenKernels(path.parent).choice for path in sorted(folder.glob(f"*/**/{FILE}"))}
+    return {
+        where.relative_to(folder).as_posix(): msgspec.to_builtins(kernels)
+        for where, kernels in choices.items()
+        if kernels
+    }
 
 
 def choose(spec: Spec, device: str) -> Kernels:
@@ -215,12 +219,12 @@ def _guard(module: SequenceModule, left: Callable[[int, Exception], None]) -> No
     model = module.model
     compiled = model._compiled_call_impl
 
-    def call(*given: Any, **named: Any) -> Any:
+    def call(*positional: Any, **named: Any) -> Any:
         try:
-            return compiled(*given, **named)
+            return compiled(*positional, **named)
         except Exception as error:
             model._compiled_call_impl = None
-            result = model(*given, **named)
+            result = model(*positional, **named)
             left(module.global_step + 1, error)
             return result
 

@@ -156,9 +156,9 @@ class SequenceModule(LightningModule):
         module = getattr(self.trainer, "datamodule", None)
         if not isinstance(module, ArithmeticData):
             return
-        given, own = module.spec.data, self.spec.data
-        ids = ("position ids", given.position_ids, own.position_ids)
-        for name, theirs, ours in (("tokens", [*given.vocab.symbols], [*own.vocab.symbols]), ids):
+        data, own = module.spec.data, self.spec.data
+        ids = ("position ids", data.position_ids, own.position_ids)
+        for name, theirs, ours in (("tokens", [*data.vocab.symbols], [*own.vocab.symbols]), ids):
             if theirs != ours:
                 raise SettingError(
                     f"SequenceModule: the specification of the data has other {name} than that of the module; give "
@@ -170,7 +170,7 @@ class SequenceModule(LightningModule):
         loaders = CombinedLoader(self.trainer.train_dataloader).flattened
         datasets = [getattr(loader, "dataset", None) for loader in loaders]
         batches = [dataset for dataset in datasets if isinstance(dataset, TrainingBatches)]
-        if self.global_step and not all(given.follows for given in batches):
+        if self.global_step and not all(batch.follows for batch in batches):
             raise SettingError(
                 "Trainer: a loader alone starts anew; resume with fit(module, ArithmeticData(spec, seed))"
             )

@@ -60,13 +60,13 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
     """
     if isinstance(task, Spec):
         return _changed(task, named)
-    values, given = json.loads(json.dumps(SMALL)), {"task": task, **named}
-    for name in [name for name in PARTS if name in given]:
-        _set(values, f"{PARTS[name]}.{name}", given[name])
+    values, fields = json.loads(json.dumps(SMALL)), {"task": task, **named}
+    for name in [name for name in PARTS if name in fields]:
+        _set(values, f"{PARTS[name]}.{name}", fields[name])
     kind: Any = kinds(Task)[values["data"]["task"]["kind"]]
     values["data"]["task"] = _ranged(kind, named) | values["data"]["task"]
     ids = values["data"]["position_ids"]["kind"]
-    if "encoding" not in given and ids != "consecutive":
+    if "encoding" not in fields and ids != "consecutive":
         values["model"]["encoding"] = {"kind": "none" if ids == "none" else "learned"}
     if kind.ROWS.numbers and values["data"]["format"] == {"kind": "linear"}:
         # Of two numbers of a query abacus ids couple digits of one place only if their units stand first.
@@ -111,7 +111,7 @@ def _set_all(values: dict[str, Any], named: dict[str, Any]) -> None:
 def _set(values: dict[str, Any], path: str, value: Any) -> None:
     """Set a field as ``--set`` does; raises `SettingError`."""
     if not isinstance(value, str):
-        value = json.dumps(value, default=lambda one: _as_data(path, one))
+        value = json.dumps(value, default=lambda part: _as_data(path, part))
     try:
         assign(values, Spec, f"{path}={value}")
     except SettingError as error:
@@ -134,8 +134,8 @@ def _as_data(path: str, value: object) -> Any:
 def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a task that have no default: its trained lengths."""
     required = [item.name for item in fields_of(kind) if item.required]
-    given = next((named[name] for name in required if name in named), LONGEST)
-    longest = int(given) if str(given).isdecimal() else given  # 3, "3" or a number of NumPy
+    first = next((named[name] for name in required if name in named), LONGEST)
+    longest = int(first) if str(first).isdecimal() else first  # 3, "3" or a number of NumPy
     return {name: list(range(1, LONGEST + 1)) if name == "lengths" else longest for name in required}
 
 
@@ -150,11 +150,11 @@ def _path(values: dict[str, Any], name: str) -> str:
         return name
     if name in PARTS:
         return f"{PARTS[name]}.{name}"
-    found = {path: path.rpartition(".")[2] for path in paths(values, Spec)}
-    named = [path for path, last in found.items() if last == name]
+    places = {path: path.rpartition(".")[2] for path in paths(values, Spec)}
+    named = [path for path, last in places.items() if last == name]
     named = [path for path in named if path.count(".") == 1] or named
     if not named:
-        raise SettingError(f"there is no setting '{name}'{nearest(name, list(dict.fromkeys(found.values())))}")
+        raise SettingError(f"there is no setting '{name}'{nearest(name, list(dict.fromkeys(places.values())))}")
     if len(named) > 1:
         both = " or ".join(f"**{{'{path}': ...}}" for path in named)
         raise SettingError(f"'{name}' stands in {len(named)} sections; expected {both}")
@@ -184,10 +184,10 @@ def _with_ids(values: dict[str, Any]) -> None:
         return
     batch = data.writer.write(data.test(longest, most, 100))
     read = [batch.ids] if batch.source is None else [batch.ids, batch.source.ids]
-    found = [max(int(one[level].max()) for one in read) for level in range(levels)]
-    ids["max_position"] = found if ids["kind"] == "coupled" else found[0]
+    highest = [max(int(one[level].max()) for one in read) for level in range(levels)]
+    ids["max_position"] = highest if ids["kind"] == "coupled" else highest[0]
     if ids["kind"] == "abacus":
-        ids.setdefault("max_offset", found[0])
+        ids.setdefault("max_offset", highest[0])
 
 
 def train(
@@ -230,14 +230,14 @@ def train(
     from lengen.training.run import build_trainer, check_bias
 
     several = [callbacks] if isinstance(callbacks, Callback) else callbacks or ()
-    if not isinstance(several, Sequence) or not all(isinstance(one, Callback) for one in several):
+    if not isinstance(several, Sequence) or not all(isinstance(callback, Callback) for callback in several):
         raise SettingError(f"callbacks={callbacks!r:.60}: expected a Callback of Lightning, or a list of them")
     spec = setting(task, **named)
     check_bias(spec)
     module = SequenceModule(spec, seed=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="lightning")
-        if not any(isinstance(one, StopWhenGood) for one in several):
+        if not any(isinstance(callback, StopWhenGood) for callback in several):
             several = [StopWhenGood(spec.train.stop_at, spec.train.patience), *several]
         with TemporaryDirectory() as folder:
             kernels = ChosenKernels(Path(folder))

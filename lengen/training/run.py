@@ -167,8 +167,8 @@ def training_callbacks(spec: Spec, folder: Path, report: Report) -> list[Callbac
 
 def measurements(spec: Spec) -> list[Measurement]:
     """Return the measurements that a paper declares for its settings."""
-    found = declared(spec, "measurements")
-    return [] if found is None else list(found(spec))
+    declared_by = declared(spec, "measurements")
+    return [] if declared_by is None else list(declared_by(spec))
 
 
 class Measured:
@@ -181,8 +181,8 @@ class Measured:
         self.attention = AttentionMaps(test.attention, test.attention_examples)
         self.chance = Chance()
         self.operand_lengths = OperandLengths()
-        own = [self.scores, self.attention, Probes(test.probes), self.operand_lengths, self.chance]
-        self.callbacks: list[Measurement] = [*own, *measurements(spec)]
+        usual = [self.scores, self.attention, Probes(test.probes), self.operand_lengths, self.chance]
+        self.callbacks: list[Measurement] = [*usual, *measurements(spec)]
 
     @property
     def scalars(self) -> dict[str, float]:

@@ -106,11 +106,11 @@ def set_head(
     rows = slice(head * size, (head + 1) * size)
     query, key, value = (getattr(attention, name).weight[rows] for name in ("query", "key", "value"))
     row = 0
-    for asked, offered in compares:
-        bits = at[asked].stop - at[asked].start
+    for looks_for, offered in compares:
+        bits = at[looks_for].stop - at[looks_for].start
         rows = slice(row, row + bits)
         # Rows 1 to P_1 of Q and K compare level-1 ids, the next P_2 level-2 ids: vertices agree in all signs or differ.
-        query[rows, at[asked]] = sharpness * torch.eye(bits)
+        query[rows, at[looks_for]] = sharpness * torch.eye(bits)
         key[rows, at[offered]] = torch.eye(bits)
         row += bits
     # The last row: every token asks (FULL_ONES), '$' offers (IS_BOS) as much as a match; row is now P, for head 3 P_1.
@@ -140,7 +140,7 @@ def set_feed_forward(enter: Tensor, leave: Tensor, at: Subspaces) -> None:
                 if 0 <= total < DIGIT_HINGES - 1:
                     # SUM_k = T_k + T_(k + 10)
                     leave[at["SUM"].start + total % 10, unit] = sign
-    arrow, eos, one = (2 * DIGIT_HINGES + i for i in range(3))
+    arrow, eos, constant = (2 * DIGIT_HINGES + i for i in range(3))
     # Sub-network 2: ARROW = 2 phi(PRE_ARROW - 1/2).
     enter[arrow, at["PRE_ARROW"]] = 1
     enter[arrow, at["FULL_ONES"]] = -0.5
@@ -149,10 +149,10 @@ def set_feed_forward(enter: Tensor, leave: Tensor, at: Subspaces) -> None:
     # stands here for 6 phi(PRE_EOS - 1/3): equal at both, and no rounding of 1/3 reaches '$' a hundred times over.
     enter[eos, at["PRE_EOS"]] = 12
     enter[eos, at["FULL_ONES"]] = -5
-    enter[one, at["FULL_ONES"]] = 1
+    enter[constant, at["FULL_ONES"]] = 1
     leave[at["EOS"], arrow] = 2
     leave[at["EOS"], eos] = 1
-    leave[at["EOS"], one] = -1
+    leave[at["EOS"], constant] = -1
 
 
 def read_out(head: Tensor, at: Subspaces, arrow: int) -> None:

@@ -33,7 +33,7 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
             heads = plotting.structured_heads(_map(run), 3)
             maps.append(Row(plotting.label(item, [run]).replace(", ", ",\n"), _map(run), heads))
     held = plotting.shown(picture, runs)
-    counted = {plotting.label(item, some): some for item, some in held if any(run.key_counts for run in some)}
+    counted = {plotting.label(item, group): group for item, group in held if any(run.key_counts for run in group)}
     if not maps or not counted:
         return plotting.empty()
     figure = plotting.sheet(plotting.PAGE, 1.75 * len(maps) + 2.3)
@@ -44,14 +44,14 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     panels = below.subplots(1, 2, sharey=True)
     handles = []
     for axes, pad in zip(panels, (True, False), strict=True):
-        lines = {label: some for label, some in counted.items() if _scratchpad(some[0]) is pad}
+        lines = {label: group for label, group in counted.items() if _scratchpad(group[0]) is pad}
         names = {label: label.replace(", no scratchpad", "").replace(", scratchpad", "") for label in lines}
         names = {
             label: name.removeprefix("scratchpad, ").removeprefix("no scratchpad, ") for label, name in names.items()
         }
         looks = plotting.looks(names.values())
-        for label, some in lines.items():
-            handles += [(names[label], _keys(axes, some, looks[names[label]], names[label]))]
+        for label, group in lines.items():
+            handles += [(names[label], _keys(axes, group, looks[names[label]], names[label]))]
         axes.set(title="scratchpad" if pad else "no scratchpad", xlabel="Operands", ylim=(0, None))
     panels[0].set_ylabel("Keys holding 90 %\nof the attention")
     plotting.legend(figure, list(dict(handles).values()))
@@ -60,10 +60,10 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 def _recorded(picture: Picture, runs: Runs) -> list[tuple[Experiment, Run]]:
     """Return the first learned run of each experiment that recorded attention, and otherwise the first."""
-    found = []
-    for item, some in plotting.shown(picture, runs):
-        found += [(item, run) for run in plotting.learned(some) if run.attention is not None][:1]
-    return found
+    recorded = []
+    for item, group in plotting.shown(picture, runs):
+        recorded += [(item, run) for run in plotting.learned(group) if run.attention is not None][:1]
+    return recorded
 
 
 def _map(run: Run) -> AttentionMap:
@@ -90,9 +90,9 @@ def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> L
 def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw the construction in three number formats: exact match in its worst cell."""
     least = {
-        f"{plotting.label(item, some)}: {len(cells)} cells": {"worst cell": float(cells["value"].min())}
-        for item, some in plotting.shown(picture, runs)
-        if len(cells := plotting.scores(some))
+        f"{plotting.label(item, group)}: {len(cells)} cells": {"worst cell": float(cells["value"].min())}
+        for item, group in plotting.shown(picture, runs)
+        if len(cells := plotting.scores(group))
     }
     if not least:
         return plotting.empty()
@@ -108,12 +108,12 @@ def overlap_csv(runs: Runs) -> str:
     """
     columns = ("overlap", "overlap_without_start", "even_overlap", "even_overlap_without_start")
     rows = []
-    for name, run in [(name, run) for name, some in runs.items() for run in some if run.attention is not None]:
+    for name, run in [(name, run) for name, group in runs.items() for run in group if run.attention is not None]:
         values = [function(_map(run), start) for function in (of_map, uniform) for start in (True, False)]
-        for layer, head, one in np.ndindex(*values[0].shape):
-            found = (values[0][layer, head, one], values[1][layer, head, one], values[2][one], values[3][one])
-            row = (name, run.profile, run.seed, layer + 1, head + 1, one + 1)
-            rows.append((*row, *(f"{value:.4f}" for value in found)))
+        for layer, head, made in np.ndindex(*values[0].shape):
+            numbers = (values[0][layer, head, made], values[1][layer, head, made], values[2][made], values[3][made])
+            row = (name, run.profile, run.seed, layer + 1, head + 1, made + 1)
+            rows.append((*row, *(f"{value:.4f}" for value in numbers)))
     return to_table(("experiment", "profile", "seed", "layer", "head", "constructed_head", *columns), rows)
 
 
@@ -121,8 +121,8 @@ def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw the four heads of the construction above the trained head nearest to each, and all overlaps below."""
     drawn = _recorded(picture, runs)
     made = next((run for _, run in drawn if run.constructed), None)
-    trained = [(item, some) for item, some in plotting.shown(picture, runs) if not some[0].constructed]
-    other = next((one for one in drawn if not one[1].constructed and has_learned(one[1])), None)
+    trained = [(item, group) for item, group in plotting.shown(picture, runs) if not group[0].constructed]
+    other = next((pair for pair in drawn if not pair[1].constructed and has_learned(pair[1])), None)
     if made is None or other is None:
         return plotting.empty()
     places = nearest(of_map(_map(other[1]), start=False))
@@ -141,16 +141,16 @@ def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 def _overlaps(figure: Figure, axes: Axes, trained: Sequence[tuple[Experiment, Sequence[Run]]]) -> None:
     """Draw every trained head's overlap with each head of the construction; attention spread evenly as a dash."""
-    held = {plotting.label(item, some): [run for run in some if run.attention is not None] for item, some in trained}
-    held = {label: some for label, some in held.items() if some}
+    held = {plotting.label(item, group): [run for run in group if run.attention is not None] for item, group in trained}
+    held = {label: group for label, group in held.items() if group}
     looks = plotting.looks(held)
     handles = []
-    for number, (label, some) in enumerate(held.items()):
-        found = np.concatenate([of_map(_map(run), start=False).reshape(-1, 4) for run in some])
-        xs = np.tile(np.arange(4) + 0.17 * (number - (len(held) - 1) / 2), len(found))
-        lacking = not most_have_learned(some)
+    for number, (label, group) in enumerate(held.items()):
+        points = np.concatenate([of_map(_map(run), start=False).reshape(-1, 4) for run in group])
+        xs = np.tile(np.arange(4) + 0.17 * (number - (len(held) - 1) / 2), len(points))
+        lacking = not most_have_learned(group)
         handles += axes.plot(
-            xs, found.ravel(), looks[label].marker, ls="", color=looks[label].colour, alpha=0.75, label=label,
+            xs, points.ravel(), looks[label].marker, ls="", color=looks[label].colour, alpha=0.75, label=label,
             markerfacecolor="none" if lacking else None,
         )  # fmt: skip
     even = uniform(_map(next(iter(held.values()))[0]), start=False)

@@ -72,8 +72,8 @@ def overlaps(trained: np.ndarray, pattern: np.ndarray, steps: slice, start: bool
     if not start:
         trained, pattern = (_scaled(rows[:, :, 1:]) for rows in (trained, pattern))
     shared = np.minimum(trained[:, None], pattern[None]).sum(axis=3)
-    kept = pattern.sum(axis=2) > 0
-    total, rows = (shared * kept).sum(axis=2), np.broadcast_to(kept.sum(axis=1), shared.shape[:2])
+    read = pattern.sum(axis=2) > 0
+    total, rows = (shared * read).sum(axis=2), np.broadcast_to(read.sum(axis=1), shared.shape[:2])
     shares: np.ndarray = np.divide(total, rows, out=np.full(total.shape, np.nan), where=rows > 0)
     return shares
 
@@ -91,19 +91,19 @@ def of_map(record: AttentionMap, start: bool = True) -> np.ndarray:
     return np.stack([overlaps(layer, pattern, steps, start) for layer in record.weights])
 
 
-def nearest(found: np.ndarray) -> list[tuple[int, int]]:
+def nearest(shares: np.ndarray) -> list[tuple[int, int]]:
     """Return for each head of the construction the (layer, head) of a trained one, by (layers, heads, 4) overlaps.
 
     Different heads if there are enough of them, so that the sum of their overlaps is largest.
     """
-    heads = list(np.ndindex(*found.shape[:2]))
+    heads = list(np.ndindex(*shares.shape[:2]))
     if len(heads) > 8:  # so many that the best of each are tried only
-        best = {place for one in range(4) for place in sorted(heads, key=lambda place: -found[place][one])[:4]}
+        best = {place for one in range(4) for place in sorted(heads, key=lambda place: -shares[place][one])[:4]}
         heads = sorted(best)
     if len(heads) < 4:
-        return [max(heads, key=lambda place: found[place][one]) for one in range(4)]
+        return [max(heads, key=lambda place: shares[place][one]) for one in range(4)]
     orders = itertools.permutations(heads, 4)
-    chosen = max(orders, key=lambda order: sum(found[place][one] for one, place in enumerate(order)))
+    chosen = max(orders, key=lambda order: sum(shares[place][one] for one, place in enumerate(order)))
     return [(int(layer), int(head)) for layer, head in chosen]
 
 
@@ -182,9 +182,9 @@ def _mapped(measured: Callable[[AttentionMap], float]) -> Callable[[Run], tuple[
     def value(run: Run) -> tuple[float, int]:
         if run.attention is None:
             raise Missing(f"{short(run.experiment)} recorded no attention")
-        if math.isnan(found := measured(run.attention)):
+        if math.isnan(number := measured(run.attention)):
             raise Missing(f"the attention map of {short(run.experiment)} has no row that this is measured on")
-        return found, 1
+        return number, 1
 
     return value
 

@@ -61,21 +61,21 @@ class Told(NamedTuple):
 
 def told(rows: list[dict[str, int]], length: int) -> Told:
     """Weigh the cells of a length as random strings do, ``comb(length, ones)`` of ``2 ** length``."""
-    own = [row for row in rows if row["length"] == length]
-    cells = [(comb(length, row["ones"]) / 2**length, row["correct"] / row["n"]) for row in own]
+    cells_of = [row for row in rows if row["length"] == length]
+    cells = [(comb(length, row["ones"]) / 2**length, row["correct"] / row["n"]) for row in cells_of]
     return Told(sum(part * rate for part, rate in cells), sum(part * max(rate, 1 - rate) for part, rate in cells))
 
 
 def of_models(folders: Sequence[Path]) -> list[dict[str, Any]]:
     """Return the shares in percent of every length, for the model of each run folder."""
-    found = []
+    table = []
     for folder in folders:
         run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         rows = measure(folder, FEWER)
         for length in LENGTHS:
             shares = {name: f"{100 * share:.1f}" for name, share in told(rows, length)._asdict().items()}
-            found.append({"experiment": run["experiment"], "seed": run["seed"], "length": length, **shares})
-    return found
+            table.append({"experiment": run["experiment"], "seed": run["seed"], "length": length, **shares})
+    return table
 
 
 def draw(rows: list[dict[str, int]]) -> Any:

@@ -34,7 +34,7 @@ SHORTER = Model(
 )  # fmt: skip
 
 
-def measure(asked: Model) -> list[dict[str, int]]:
+def measure(chosen: Model) -> list[dict[str, int]]:
     """Count the right sums of a stored model, scratchpad included, by operand length and start id of the digits."""
     import torch
 
@@ -42,17 +42,17 @@ def measure(asked: Model) -> list[dict[str, int]]:
     from lengen.decoding.decoding import verify
     from lengen.training.build import few_threads
 
-    model = lengen.load(asked.experiment)
+    model = lengen.load(chosen.experiment)
     (largest, _) = model.spec.data.position_ids.sizes
     rows = []
-    for length in each(asked.lengths, "digits:"):
-        batch = model.data.writer.write(model.data.test(length, asked.operands, asked.examples))
+    for length in each(chosen.lengths, "digits:"):
+        batch = model.data.writer.write(model.data.test(length, chosen.operands, chosen.examples))
         digits = batch.ids[0].clone()  # as in testing, at start id 1
-        for start in (start for start in asked.starts if start <= largest - int(digits.max()) + 1):
+        for start in (start for start in chosen.starts if start <= largest - int(digits.max()) + 1):
             batch.ids[0] = digits + (start - 1) * (digits > 0)
             with torch.no_grad(), few_threads(model.module):
                 correct = int(verify(model.module, batch).correct.sum())
-            rows.append({"length": length, "start": start, "n": asked.examples, "correct": correct})
+            rows.append({"length": length, "start": start, "n": chosen.examples, "correct": correct})
     return rows
 
 

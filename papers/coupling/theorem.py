@@ -114,13 +114,13 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
         made = f"{sizes.operands} operands of {sizes.digits} digits"
         needed = shape(sizes)
         names = [item.name for item in msgspec.structs.fields(ModelSpec)]
-        for path, found, wanted in (
+        for path, held, wanted in (
             ("data.position_ids", self.data.position_ids, position_ids(sizes)),
             *((f"model.{name}", getattr(self.model, name), getattr(needed, name)) for name in names),
         ):
-            if found != wanted:
+            if held != wanted:
                 raise SettingError(
-                    f"{path}={_shown(found)}: the construction for {made} needs {_shown(wanted)}; set "
+                    f"{path}={_shown(held)}: the construction for {made} needs {_shown(wanted)}; set "
                     f"{path}={_shown(wanted)}"
                 )
         if self.data.format != SCRATCHPAD:
@@ -163,10 +163,10 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
 
 def _shown(value: object) -> str:
     """Return a value or a part as ``--set`` takes it."""
-    found = msgspec.to_builtins(value)
-    if isinstance(found, dict) and set(found) == {"kind"}:
-        found = found["kind"]
-    return found if isinstance(found, str) else json.dumps(found)
+    plain = msgspec.to_builtins(value)
+    if isinstance(plain, dict) and set(plain) == {"kind"}:
+        plain = plain["kind"]
+    return plain if isinstance(plain, str) else json.dumps(plain)
 
 
 def sizes_of(spec: Spec) -> Sizes:

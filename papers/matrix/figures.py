@@ -27,11 +27,11 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Tricks stand by family, in each the furthest first; a task with several numbers has a second column.
     """
-    found = cells(runs, REFUSED)
-    several = {task for (task, _), cell in found.items() if cell.in_count == cell.in_count}
+    tested = cells(runs, REFUSED)
+    several = {task for (task, _), cell in tested.items() if cell.in_count == cell.in_count}
     values: dict[tuple[str, str], float] = {}
     missed: dict[tuple[str, str], bool] = {}
-    for (task, trick), cell in found.items():
+    for (task, trick), cell in tested.items():
         columns = {TASKS[task].name: cell.reach}
         if task in several:
             columns[f"{TASKS[task].name}: operands"] = cell.in_count
@@ -80,19 +80,21 @@ def matrix(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 def aggregates(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw the interquartile mean of the accuracy beyond the range, and probability to beat the plain decoder."""
-    found = aggregated.aggregates(runs)
-    if not found:
+    tricks = aggregated.aggregates(runs)
+    if not tricks:
         return plotting.empty()
-    figure = plotting.sheet(plotting.PAGE, 0.16 * len(found) + 1.2)
+    figure = plotting.sheet(plotting.PAGE, 0.16 * len(tricks) + 1.2)
     first, second = figure.subplots(1, 2, sharey=True)
-    for row, one in enumerate(found):
-        first.plot([*one.between], [row, row], color="0.6", lw=2)
-        first.plot(one.mean, row, "o", color="black", ms=3)
-        if one.beside:
-            second.plot([*one.improves_between], [row, row], color="0.6", lw=2)
-            second.plot(one.improves, row, "o", color="black", ms=3)
-    first.set_yticks(range(len(found)), labels=[f"{one.trick} ({len(one.learned)} of {one.ran})" for one in found])
-    first.set(xlabel="Accuracy beyond, above guessing", ylim=(-0.7, len(found) - 0.3), xlim=(-0.03, None))
+    for row, trick in enumerate(tricks):
+        first.plot([*trick.between], [row, row], color="0.6", lw=2)
+        first.plot(trick.mean, row, "o", color="black", ms=3)
+        if trick.beside:
+            second.plot([*trick.improves_between], [row, row], color="0.6", lw=2)
+            second.plot(trick.improves, row, "o", color="black", ms=3)
+    first.set_yticks(
+        range(len(tricks)), labels=[f"{trick.trick} ({len(trick.learned)} of {trick.ran})" for trick in tricks]
+    )
+    first.set(xlabel="Accuracy beyond, above guessing", ylim=(-0.7, len(tricks) - 0.3), xlim=(-0.03, None))
     second.set(xlabel=f"Probability to beat {BASELINE}", xlim=(-0.03, 1.03))
     second.axvline(0.5, color="0.8", lw=0.8, zorder=0)
     return figure

@@ -60,7 +60,7 @@ def best(tried: Sequence[Tried]) -> Tried:
     >>> best([Tried(1e-3, 0.5, 0.4, 1.0), Tried(3e-3, 0.5, 0.6, 1.0), Tried(1e-2, 0.0, 0.9, 1.0)]).rate
     0.003
     """
-    return max(tried, key=lambda one: (one.learned, one.validation))
+    return max(tried, key=lambda attempt: (attempt.learned, attempt.validation))
 
 
 def execute_chosen(
@@ -69,31 +69,31 @@ def execute_chosen(
     """Make one run; called again after a kill it goes on. ``loggers`` get the values of all of its trainings."""
     spec.check()
     tried: list[Tried] = []
-    kept, times, outcome = folder, 1, None
+    part, times, outcome = folder, 1, None
     for rate in spec.choice.rates:
-        kept = folder / f"rate-{rate:g}"
-        one, outcome = _train(spec, spec.trained(rate), seed, kept, report, loggers)
-        tried.append(one)
-        if one.learned >= spec.choice.learned:
+        part = folder / f"rate-{rate:g}"
+        attempt, outcome = _train(spec, spec.trained(rate), seed, part, report, loggers)
+        tried.append(attempt)
+        if attempt.learned >= spec.choice.learned:
             break
     chosen = best(tried)
-    seconds = sum(one.seconds for one in tried)
+    seconds = sum(attempt.seconds for attempt in tried)
     if chosen.learned < spec.choice.learned and spec.choice.retry > 1:
-        kept, times = folder / "further", spec.choice.retry
-        kept.mkdir(exist_ok=True)
-        outcome = run_setting(spec.trained(chosen.rate, times), seed, kept, report, loggers)
+        part, times = folder / "further", spec.choice.retry
+        part.mkdir(exist_ok=True)
+        outcome = run_setting(spec.trained(chosen.rate, times), seed, part, report, loggers)
         seconds += outcome.info["seconds_training"]
-    elif outcome is None or kept != folder / f"rate-{chosen.rate:g}":
-        kept = folder / f"rate-{chosen.rate:g}"
-        outcome = run_setting(spec.trained(chosen.rate), seed, kept, report, loggers)
+    elif outcome is None or part != folder / f"rate-{chosen.rate:g}":
+        part = folder / f"rate-{chosen.rate:g}"
+        outcome = run_setting(spec.trained(chosen.rate), seed, part, report, loggers)
     for name in (METRICS, lengen.WEIGHTS):
-        shutil.copyfile(kept / name, folder / name)
+        shutil.copyfile(part / name, folder / name)
     scalars = {
         **outcome.info["scalars"],
         "lr": chosen.rate,
         "budgets": times,
         "seconds_of_all_trainings": round(seconds, 1),
-        **{f"exact_at_longest_with_{one.rate:g}": one.learned for one in tried},
+        **{f"exact_at_longest_with_{attempt.rate:g}": attempt.learned for attempt in tried},
     }
     notes = [f"learning rate {chosen.rate:g}, after {len(tried)} of {len(spec.choice.rates)}"]
     if times > 1:
@@ -116,13 +116,13 @@ def _train(
     except (OSError, ValueError, TypeError):  # not there, or what a power failure left: its training goes on
         pass
     folder.mkdir(exist_ok=True)
-    outcome, found = None, Tried(rate, -1.0, 0.0, 0.0)
+    outcome, attempt = None, Tried(rate, -1.0, 0.0, 0.0)
     with contextlib.suppress(DivergedError):
         outcome = run_setting(training, seed, folder, report, loggers)
         learned = exact_at_longest(outcome.grid, Trained(spec.data.task.longest, spec.data.task.most))
-        found = Tried(rate, learned, outcome.info["scalars"][VALIDATION], outcome.info["seconds_training"])
-    write_whole(done, json.dumps(found._asdict()))
-    return found, outcome
+        attempt = Tried(rate, learned, outcome.info["scalars"][VALIDATION], outcome.info["seconds_training"])
+    write_whole(done, json.dumps(attempt._asdict()))
+    return attempt, outcome
 
 
 # A `CalibratedSpec` enters; the scores of the second model leave, with what is known of the first and of the bias.

@@ -110,44 +110,44 @@ def named(experiment: str) -> tuple[str, str]:
     return task, trick
 
 
-def at_longest(some: Sequence[Run]) -> float:
+def at_longest(runs: Sequence[Run]) -> float:
     """Return median over runs of exact match at the longest trained length."""
-    return median([learned(run) for run in some])
+    return median([learned(run) for run in runs])
 
 
-def seeds_told(found: Mapping[tuple[str, str], Cell]) -> str:
+def seeds_told(known: Mapping[tuple[str, str], Cell]) -> str:
     """Return the number of seeds of the cells that ran: ``3 seeds``, ``1 to 3 seeds``, ``no seeds``."""
-    seeds = sorted({cell.seeds for cell in found.values() if cell.seeds})
+    seeds = sorted({cell.seeds for cell in known.values() if cell.seeds})
     of = " to ".join(str(count) for count in (*seeds[:1], *seeds[1:][-1:])) or "no"
     return f"{of} seed{'s' * (of != '1')}"
 
 
 def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
     """Return every cell by task and trick; ``refused``: names of experiments that make no sense."""
-    found = {}
-    for name, some in runs.items():
+    known = {}
+    for name, group in runs.items():
         if name in refused:
             cell = Cell("refused", math.nan, 0, False)
-        elif not some:
+        elif not group:
             cell = Cell("not run", math.nan, 0, False)
         else:
-            cell = _ran(some)
-        found[named(name)] = cell
-    return found
+            cell = _ran(group)
+        known[named(name)] = cell
+    return known
 
 
-def _ran(some: Sequence[Run]) -> Cell:
+def _ran(runs: Sequence[Run]) -> Cell:
     """Return the cell of a trick on a task that it has runs of."""
-    retried = any(run.scalar("budgets", 1.0) > 1 for run in some)
-    at_range = at_longest(some)
-    if not most_have_learned(some):
-        return Cell("not learned", math.nan, len(some), retried, learned=at_range)
-    multiples = [reached(run, 0)[0] for run in some]
+    retried = any(run.scalar("budgets", 1.0) > 1 for run in runs)
+    at_range = at_longest(runs)
+    if not most_have_learned(runs):
+        return Cell("not learned", math.nan, len(runs), retried, learned=at_range)
+    multiples = [reached(run, 0)[0] for run in runs]
     in_count = math.nan
     with contextlib.suppress(Missing):  # one count of operands alone was tested
-        in_count = median([reached(run, 1)[0] for run in some])
+        in_count = median([reached(run, 1)[0] for run in runs])
     span = min(multiples), max(multiples)
-    return Cell("tested", median(multiples), len(some), retried, span, at_range, in_count)
+    return Cell("tested", median(multiples), len(runs), retried, span, at_range, in_count)
 
 
 def csv(runs: Runs) -> str:
@@ -161,11 +161,11 @@ def table(runs: Runs, refused: Sequence[str]) -> str:
     """Return a line of CSV for every cell: what was found, and what its trainings took (medians over seeds)."""
     rows = []
     for (task, trick), cell in cells(runs, refused).items():
-        some = runs[f"matrix/{task}/{trick}"] if cell.seeds else []
-        took = [median([value(run) for run in some]) if some else math.nan for value in TOOK.values()]
-        beyond = [accuracy_beyond(run) for run in some] or [math.nan]
-        found = (cell.learned, cell.reach, *cell.span, cell.in_count, median(beyond), min(beyond), max(beyond))
-        rows.append((task, trick, cell.state, cell.seeds, *map(shown, (*found, *took))))
+        group = runs[f"matrix/{task}/{trick}"] if cell.seeds else []
+        took = [median([value(run) for run in group]) if group else math.nan for value in TOOK.values()]
+        beyond = [accuracy_beyond(run) for run in group] or [math.nan]
+        numbers = (cell.learned, cell.reach, *cell.span, cell.in_count, median(beyond), min(beyond), max(beyond))
+        rows.append((task, trick, cell.state, cell.seeds, *map(shown, (*numbers, *took))))
     head = ("task", "trick", "state", "seeds", "at_longest_trained", "reach", "least_reach", "largest_reach")
     return to_table((*head, "reach_in_count", "beyond", "least_beyond", "largest_beyond", *TOOK), rows)
 
@@ -245,22 +245,22 @@ def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], flo
 
 def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
     """Return the runs of a trick by task, if it has learned the trained range."""
-    found = {named(name)[0]: some for name, some in runs.items() if some and named(name)[1] == trick}
-    return {task: some for task, some in found.items() if most_have_learned(some)}
+    by_task = {named(name)[0]: group for name, group in runs.items() if group and named(name)[1] == trick}
+    return {task: group for task, group in by_task.items() if most_have_learned(group)}
 
 
 def _table(cells: Sequence[Sequence[Run]], measure: Callable[[Run], float]) -> Scores:
     seeds = min(map(len, cells), default=0)
-    return np.array([[measure(run) for run in some[:seeds]] for some in cells]).reshape(len(cells), seeds)
+    return np.array([[measure(run) for run in group[:seeds]] for group in cells]).reshape(len(cells), seeds)
 
 
 def aggregates(runs: Runs) -> list[Aggregate]:
     """Return a line for every trick that has learned some task, fewest tasks first, then the lowest mean."""
     tables = {trick: of_trick(runs, trick, above_guessing) for trick in dict.fromkeys(named(name)[1] for name in runs)}
-    ran = Counter(named(name)[1] for name, some in runs.items() if some)
+    ran = Counter(named(name)[1] for name, group in runs.items() if group)
     generator = np.random.default_rng(SEED)
-    found = [_aggregate(runs, trick, table, ran[trick], generator) for trick, table in tables.items() if table.size]
-    return sorted(found, key=lambda one: (len(one.learned), one.mean))
+    tricks = [_aggregate(runs, trick, table, ran[trick], generator) for trick, table in tables.items() if table.size]
+    return sorted(tricks, key=lambda row: (len(row.learned), row.mean))
 
 
 def _aggregate(runs: Runs, trick: str, table: Scores, ran: int, generator: np.random.Generator) -> Aggregate:
@@ -281,9 +281,9 @@ def aggregate_table(runs: Runs) -> str:
     """Return a line of CSV for every trick that has learned some task, the highest mean first."""
     mean = ("trick", "tasks_run", "tasks_learned", "seeds", "interquartile_mean", "low", "high")
     beside = ("tasks_compared", "probability_of_improvement", "improvement_low", "improvement_high")
-    found = sorted(aggregates(runs), key=lambda one: -one.mean)
-    first = [(one.trick, one.ran, len(one.learned), one.seeds, *map(shown, (one.mean, *one.between))) for one in found]
-    second = [(one.beside, *map(shown, (one.improves, *one.improves_between))) for one in found]
+    tricks = sorted(aggregates(runs), key=lambda row: -row.mean)
+    first = [(row.trick, row.ran, len(row.learned), row.seeds, *map(shown, (row.mean, *row.between))) for row in tricks]
+    second = [(row.beside, *map(shown, (row.improves, *row.improves_between))) for row in tricks]
     return to_table((*mean, *beside), [(*left, *right) for left, right in zip(first, second, strict=True)])
 
 
@@ -293,21 +293,21 @@ def summary(runs: Runs, refused: Sequence[str]) -> str:
     Of a task: how many tricks learned the trained range, and which went furthest beyond it. Below it: how much of the
     matrix has run, and which tricks help over tasks.
     """
-    found = {place: cell for place, cell in cells(runs, refused).items() if cell.state != "refused"}
+    known = {place: cell for place, cell in cells(runs, refused).items() if cell.state != "refused"}
     lines = ["| task, trained to | learned by, of plain and tricks | furthest, in trained lengths |", "|---|---|---|"]
     for task, row in TASKS.items():
-        tricks = {trick: cell for (name, trick), cell in found.items() if name == task}
+        tricks = {trick: cell for (name, trick), cell in known.items() if name == task}
         ran = {trick: cell for trick, cell in tricks.items() if cell.seeds}
         learned = {trick: cell for trick, cell in ran.items() if cell.state == "tested"}
         left = f", {len(tricks) - len(ran)} to run" * (len(ran) < len(tricks))
         by = f"{len(learned)} of {len(ran)}{left}"
         lines.append(f"| {row.name}, {row.trained[PROFILE]} | {by} | {furthest(learned) if ran else 'not run'} |")
     solved = f"exact match of at least {RIGHT:g}, median over all seeds (brackets: least to most)"
-    told = f"Furthest: {solved}; {coverage(found)}. {beside_plain(aggregates(runs))}"
-    return "\n".join([*lines, "", told.rstrip()])
+    sentence = f"Furthest: {solved}; {coverage(known)}. {beside_plain(aggregates(runs))}"
+    return "\n".join([*lines, "", sentence.rstrip()])
 
 
-def beside_plain(found: Sequence[Aggregate]) -> str:
+def beside_plain(tricks: Sequence[Aggregate]) -> str:
     """List the tricks that beat the plain decoder beyond the trained lengths, and those below it.
 
     They are compared over the tasks that both learned: the whole interval of the probability of improvement lies on one
@@ -327,26 +327,26 @@ def beside_plain(found: Sequence[Aggregate]) -> str:
     >>> beside_plain([plain])
     ''
     """
-    others = sorted((one for one in found if one.beside), key=lambda one: (-one.beside, -one.improves))
-    better = [one for one in others if one.improves_between[0] > EVEN]
-    worse = [one for one in others if one.improves_between[1] < EVEN]
+    others = sorted((trick for trick in tricks if trick.beside), key=lambda trick: (-trick.beside, -trick.improves))
+    better = [trick for trick in others if trick.improves_between[0] > EVEN]
+    worse = [trick for trick in others if trick.improves_between[1] < EVEN]
     left = len(others) - len(better) - len(worse)
     parts = [
         f"more often above {BASELINE} {_with_tasks(better)}" * bool(better),
         f"more often below {_with_tasks(worse)}" * bool(worse),
         f"neither {left}" * bool(left),
     ]
-    told = "; ".join(filter(None, parts))
+    sentence = "; ".join(filter(None, parts))
     by = f"pairs of seeds on the tasks that both learned, in brackets; no test, no correction for {len(others)} tricks"
-    return f"Beyond the trained lengths ({by}): {told}." if told else ""
+    return f"Beyond the trained lengths ({by}): {sentence}." if sentence else ""
 
 
-def _with_tasks(some: Sequence[Aggregate]) -> str:
+def _with_tasks(tricks: Sequence[Aggregate]) -> str:
     """Return all tricks, each with the number of tasks it is compared on: one task is not all of them."""
-    return ", ".join(f"{one.trick} ({one.beside})" for one in some)
+    return ", ".join(f"{trick.trick} ({trick.beside})" for trick in tricks)
 
 
-def coverage(found: Mapping[tuple[str, str], Cell]) -> str:
+def coverage(known: Mapping[tuple[str, str], Cell]) -> str:
     """Return the share of cells that have run, with their seeds.
 
     >>> cell = Cell("tested", 1.0, 3, False)
@@ -354,7 +354,7 @@ def coverage(found: Mapping[tuple[str, str], Cell]) -> str:
     >>> coverage({("copy", "abc"): cell, ("copy", "rope"): once, ("copy", "fire"): never})
     '2 of 3 cells have run, with 1 to 3 seeds'
     """
-    return f"{sum(cell.seeds > 0 for cell in found.values())} of {len(found)} cells have run, with {seeds_told(found)}"
+    return f"{sum(cell.seeds > 0 for cell in known.values())} of {len(known)} cells have run, with {seeds_told(known)}"
 
 
 def furthest(learned: Mapping[str, Cell]) -> str:

@@ -161,9 +161,9 @@ def mean_tokens(data: DataSpec) -> float:
     """Return the mean tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
     pairs = []
     for task in (data.task, *data.hints):
-        some = structs.replace(data, task=task, hints=())
+        written = structs.replace(data, task=task, hints=())
         counts = range(min(2, task.most), task.most + 1)
-        pairs.append(statistics.fmean(sum(some.tokens(n, m)) for n in task.trained_lengths for m in counts))
+        pairs.append(statistics.fmean(sum(written.tokens(n, m)) for n in task.trained_lengths for m in counts))
     return statistics.fmean(pairs)
 
 

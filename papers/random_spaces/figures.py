@@ -36,23 +36,25 @@ def certainty(picture: Picture, runs: Runs, published: Published) -> Figure:
 
     The longest trained length, then the longest tested one as the model ends its answer, and as it may not end it.
     """
-    some = next((some for some in runs.values() if some), [])
-    measured = [length for length in swept.tested(some[0]) if f"uncertainty.{length}" in some[0].arrays] if some else []
+    group = next((group for group in runs.values() if group), [])
+    measured = (
+        [length for length in swept.tested(group[0]) if f"uncertainty.{length}" in group[0].arrays] if group else []
+    )
     if not measured:
         return plotting.empty()
-    known = [length for length in measured if swept.role(some[0], length) == "trained"]
+    known = [length for length in measured if swept.role(group[0], length) == "trained"]
     places = [(length, 0, "trained") for length in known[-1:]]
     if measured[-1] not in known:
         places += [(measured[-1], 0, "longer"), (measured[-1], 1, "longer, end suppressed")]
     figure = plotting.sheet(plotting.PAGE, 3.7)
     grid = figure.subplots(2, len(places), squeeze=False, sharex=True, sharey="row")
     for column, (length, kind, role) in zip(grid.T, places, strict=True):
-        values = certainties(some, length, kind)
+        values = certainties(group, length, kind)
         xs = np.arange(1, values.shape[1] + 1)
         for k, (label, colour) in enumerate(QUANTITIES):
             column[int(k > 0)].plot(xs, values[k], color=colour, marker=MARKERS[k], label=label)
         for axes in column:
-            axes.axvspan(0.5, swept.trained(some[0])[-1] + 2.5, color="0.9", zorder=0, linewidth=0)
+            axes.axvspan(0.5, swept.trained(group[0])[-1] + 2.5, color="0.9", zorder=0, linewidth=0)
         column[0].set_title(f"{length} digits ({role})")
         column[1].set_xlabel("Place in the answer")
     grid[0, 0].set(ylabel="Entropy (nats)", ylim=(0, None))
@@ -70,8 +72,8 @@ def certainties(runs: Sequence[Run], length: int, kind: int) -> np.ndarray:
         if f"uncertainty.{length}" in run.arrays:
             wrote = run.arrays[f"uncertainty_prompts.{length}"][kind] > 0
             every.append(np.where(wrote, run.arrays[f"uncertainty.{length}"][kind][:, 0].astype(np.float64), np.nan))
-    most = max(one.shape[1] for one in every)
-    padded = np.stack([np.pad(one, ((0, 0), (0, most - one.shape[1])), constant_values=np.nan) for one in every])
+    most = max(curve.shape[1] for curve in every)
+    padded = np.stack([np.pad(curve, ((0, 0), (0, most - curve.shape[1])), constant_values=np.nan) for curve in every])
     return np.asarray(pd.DataFrame(padded.reshape(len(every), -1)).median().to_numpy().reshape(padded.shape[1:]))
 
 
@@ -81,17 +83,17 @@ def certainties(runs: Sequence[Run], length: int, kind: int) -> np.ndarray:
 def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw a row for each setting and length, a column for each layer: the maximum over its heads."""
     rows = []
-    for item, some in plotting.shown(picture, runs):
-        run = next((run for run in plotting.learned(some) if run.attention is not None), None)
+    for item, group in plotting.shown(picture, runs):
+        run = next((run for run in plotting.learned(group) if run.attention is not None), None)
         if run is None:
             continue
         longest = max(swept.tested(run))
         assert run.attention is not None
-        found = [(swept.trained(run)[-1], largest(run.attention))]
-        found += [(longest, longer(run, longest))] if f"attention.{longest}" in run.arrays else []
-        for length, record in found:
+        records = [(swept.trained(run)[-1], largest(run.attention))]
+        records += [(longest, longer(run, longest))] if f"attention.{longest}" in run.arrays else []
+        for length, record in records:
             heads = [(layer, 0) for layer in range(len(record.weights))]
-            name = plotting.label(item, some).replace(" ", "\n", 1)
+            name = plotting.label(item, group).replace(" ", "\n", 1)
             rows.append(Row(f"{name}\n{length} digits", record, heads, [f"layer {layer + 1}" for layer, _ in heads]))
     return plotting.maps(rows)
 
@@ -122,10 +124,10 @@ PARTS = {
 
 def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw edit distance and exact match of every part by length, a line for each part."""
-    some = next((some for some in runs.values() if some), [])
-    found = [(part, length) for part in PARTS for length in (swept.tested(some[0]) if some else ())
-             if f"hits.part.{part}.{length}" in some[0].arrays]  # fmt: skip
-    if not found:
+    group = next((group for group in runs.values() if group), [])
+    recorded = [(part, length) for part in PARTS for length in (swept.tested(group[0]) if group else ())
+             if f"hits.part.{part}.{length}" in group[0].arrays]  # fmt: skip
+    if not recorded:
         return plotting.empty()
     figure = plotting.sheet(plotting.PAGE, 2.8)
     handles: list[Artist] = []
@@ -136,8 +138,8 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
         strict=True,
     ):
         for k, (part, name) in enumerate(PARTS.items()):
-            rows = [(length, k, value) for one, length in found if one == part
-                    for value in plotting.arrays(some, f"{family}.{part}", [length])]  # fmt: skip
+            rows = [(length, k, value) for named, length in recorded if named == part
+                    for value in plotting.arrays(group, f"{family}.{part}", [length])]  # fmt: skip
             frame = pd.DataFrame(rows, columns=["length", "part", "value"]).dropna()
             middle = frame.groupby("length")["value"].median()
             look = {"color": COLOURS[k], "marker": MARKERS[k]}
@@ -145,7 +147,7 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
             line = axes.plot(middle.index, middle.to_numpy(), **look, ls="--" if dashed else "-", label=name)
             axes.plot(frame["length"], frame["value"], ls="", markersize=2, alpha=0.5, **look)
             handles += line if family == "hits.part" else []
-        plotting.lengths_axis(axes, swept.tested(some[0]), some)
+        plotting.lengths_axis(axes, swept.tested(group[0]), group)
         axes.set(xlabel="Digits", ylabel=label)
         if family == "hits.part":
             plotting.percent(axes)
@@ -201,8 +203,8 @@ def _swept(runs: Runs, measures: Mapping[str, Measure], share: bool) -> Figure:
     colours = {name: plotting.looks([name])[name].colour for name in NAMES.values()}
     for place, (line, label) in enumerate(zip(grid, measures, strict=True)):
         for axes, group in zip(line, groups, strict=True):
-            some = frame[(frame["measure"] == label) & (frame["group"] == group)]
-            _dots(axes, some, "width", "training", list(NAMES.values()), colours)
+            points = frame[(frame["measure"] == label) & (frame["group"] == group)]
+            _dots(axes, points, "width", "training", list(NAMES.values()), colours)
             axes.set(title=_role(every[0], group) if place == 0 else "", ylabel="")
             axes.set_xlabel("Width" if place == len(grid) - 1 else "")
         line[0].set_ylabel(label)
@@ -244,8 +246,10 @@ def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
     looks = plotting.looks(NAMES.values())
     for axes, group in zip(figure.subplots(1, len(outside), squeeze=False)[0], outside, strict=True):
         for name, look in looks.items():
-            some = frame[(frame["group"] == group) & (frame["training"] == name)]
-            axes.plot(some["inside"], some["outside"], look.marker, ls="", color=look.colour, label=name, clip_on=False)
+            points = frame[(frame["group"] == group) & (frame["training"] == name)]
+            axes.plot(
+                points["inside"], points["outside"], look.marker, ls="", color=look.colour, label=name, clip_on=False
+            )
         axes.set(title=_role(every[0], group), xlabel="Loss inside (nats)", ylim=(0, None), xlim=(0, None))
     figure.axes[0].set_ylabel("Loss beyond (nats)")
     plotting.legend(figure, list(figure.axes[0].lines))
@@ -283,13 +287,13 @@ def fig4_9(picture: Picture, runs: Runs, published: Published) -> Figure:
         figure.subplots(2, 1, sharex=True),
         (("values.loss", "Answer loss\n(nats per token)"), ("hits.subtask", "Exact match")), strict=True,
     ):  # fmt: skip
-        some = frame[frame["family"] == family]
+        points = frame[frame["family"] == family]
         sns.barplot(
-            data=some, x="task", y="value", hue="lengths", hue_order=order, palette=colours, estimator="median",
+            data=points, x="task", y="value", hue="lengths", hue_order=order, palette=colours, estimator="median",
             errorbar=None, ax=axes, legend=False,
         )  # fmt: skip
         sns.stripplot(
-            data=some, x="task", y="value", hue="lengths", hue_order=order, palette=["0.2"] * len(order), dodge=True,
+            data=points, x="task", y="value", hue="lengths", hue_order=order, palette=["0.2"] * len(order), dodge=True,
             jitter=False, size=2, ax=axes, legend=False,
         )  # fmt: skip
         axes.set(xlabel="", ylabel=label)

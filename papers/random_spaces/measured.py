@@ -105,7 +105,7 @@ def shortened(written: Tensor, reference: Tensor) -> np.ndarray:
     Both end with ``$`` or are cut off there.
     """
     pairs = zip(_texts(written), _texts(reference), strict=True)
-    return np.array([is_shortened(own, true) for own, true in pairs], np.uint8)
+    return np.array([is_shortened(text, true) for text, true in pairs], np.uint8)
 
 
 def _texts(responses: Tensor) -> list[str]:
@@ -225,14 +225,14 @@ def uncertainty(model: Transformer, writer: Writer, problems: Problems, *, suppr
     table = torch.full((4, *reference.shape), torch.nan)
 
     def choose(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
-        asked = slots < reference.shape[1]
-        logits, rows, slots = logits.float(), rows[asked], slots[asked]
-        log = logits[asked].log_softmax(dim=-1)
+        inside = slots < reference.shape[1]
+        logits, rows, slots = logits.float(), rows[inside], slots[inside]
+        log = logits[inside].log_softmax(dim=-1)
         true = reference[rows, slots]
         going_on = logits.index_fill(1, torch.tensor([END]), -torch.inf)
-        right = (going_on[asked].argmax(dim=-1) == true).float().masked_fill(true == END, torch.nan)
-        found = (-(log.exp() * log).sum(dim=-1), log[:, END].exp(), log.gather(1, true[:, None])[:, 0].exp(), right)
-        table[:, rows, slots] = torch.where(true == PAD, torch.nan, torch.stack(found))
+        right = (going_on[inside].argmax(dim=-1) == true).float().masked_fill(true == END, torch.nan)
+        columns = (-(log.exp() * log).sum(dim=-1), log[:, END].exp(), log.gather(1, true[:, None])[:, 0].exp(), right)
+        table[:, rows, slots] = torch.where(true == PAD, torch.nan, torch.stack(columns))
         return (going_on if suppress_end else logits).argmax(dim=-1)
 
     written = generate(model, writer, problems, choose=choose)
@@ -243,9 +243,9 @@ def uncertainty(model: Transformer, writer: Writer, problems: Problems, *, suppr
     return Uncertainty(entropy, end, correct, early.numpy(), right)
 
 
-def summary(found: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
+def summary(places: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and deviation over prompts, (3 measures, 2, R), and the prompts (R,) still writing at each place."""
-    values = np.stack([found.entropy, found.end, found.correct])
+    values = np.stack([places.entropy, places.end, places.correct])
     writing = ~np.isnan(values)
     n = writing.sum(axis=1)
     with np.errstate(invalid="ignore"):
@@ -270,9 +270,9 @@ Asked = Callable[[Transformer, TaskData, int, Problems], Arrays]
 class ByLength(Measurement):
     """Measure ``asked`` on problems of each of some lengths: `answers`, `by_place` or `alignments`."""
 
-    def __init__(self, asked: Asked, lengths: Sequence[int], count: int, problems: int) -> None:
+    def __init__(self, function: Asked, lengths: Sequence[int], count: int, problems: int) -> None:
         super().__init__()
-        self.asked = asked
+        self.asked = function
         self.lengths = lengths
         self.count = count
         self.problems = problems
@@ -289,8 +289,8 @@ def answers(model: Transformer, data: TaskData, length: int, problems: Problems)
     arrays: Arrays = {f"values.answer_loss.{length}": loss}
     format = data.spec.data.format
     for kind, name in enumerate(format.names if isinstance(format, Subtasks) else ()):
-        asked = problems._replace(kinds=torch.full((len(problems.lengths),), kind))
-        loss, correct = losses(model, data, asked)
+        part = problems._replace(kinds=torch.full((len(problems.lengths),), kind))
+        loss, correct = losses(model, data, part)
         arrays |= {f"values.loss.{name}.{length}": loss, f"hits.subtask.{name}.{length}": correct}
     if isinstance(format, DigitSteps):
         arrays |= {f"{name}.{length}": value for name, value in parts(model, data, problems).items()}
@@ -301,18 +301,18 @@ def answers(model: Transformer, data: TaskData, length: int, problems: Problems)
 
 def losses(model: Transformer, data: TaskData, problems: Problems) -> tuple[np.ndarray, np.ndarray]:
     """Return nats per answer token of each problem, float32, and whether it is answered greedily as it ought, uint8."""
-    found = [response_losses(model, data.writer.write(part)) for part in problems.parts()]
-    loss = torch.cat([part.loss.sum(dim=1) / part.sizes for part in found])
-    return loss.numpy(), torch.cat([part.correct for part in found]).numpy().astype(np.uint8)
+    parts = [response_losses(model, data.writer.write(part)) for part in problems.parts()]
+    loss = torch.cat([part.loss.sum(dim=1) / part.sizes for part in parts])
+    return loss.numpy(), torch.cat([part.correct for part in parts]).numpy().astype(np.uint8)
 
 
 def omitted(model: Transformer, data: TaskData, problems: Problems) -> np.ndarray:
     """Return 1 if the answer that the model writes is the true one without some of its digits, (N,) uint8."""
-    found = []
+    shares = []
     for part in problems.parts():
         reading = read(model, data.writer, part)
-        found.append(shortened(go_on(model, data.writer, part, reading), reading.verified.reference))
-    return np.concatenate(found)
+        shares.append(shortened(go_on(model, data.writer, part, reading), reading.verified.reference))
+    return np.concatenate(shares)
 
 
 def parts(model: Transformer, data: TaskData, problems: Problems) -> Arrays:
@@ -329,21 +329,21 @@ def by_place(model: Transformer, data: TaskData, length: int, problems: Problems
     See `papers.random_spaces.measured`.
     """
     both = [uncertainty(model, data.writer, problems, suppress_end=suppress) for suppress in (False, True)]
-    tables = [summary(found) for found in both]
-    own, suppressed = both
+    tables = [summary(decoding) for decoding in both]
+    plain, suppressed = both
     return {
         f"uncertainty.{length}": np.stack([table for table, _ in tables]),
         f"uncertainty_prompts.{length}": np.stack([n for _, n in tables]).astype(np.int32),
-        f"values.entropy.{length}": np.nanmean(own.entropy, axis=1).astype(np.float32),
-        f"hits.early_end.{length}": own.early.astype(np.uint8),
+        f"values.entropy.{length}": np.nanmean(plain.entropy, axis=1).astype(np.float32),
+        f"hits.early_end.{length}": plain.early.astype(np.uint8),
         f"values.right_digits.{length}": np.nanmean(suppressed.right, axis=1).astype(np.float32),
     }
 
 
 def alignments(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
     """Return the alignment of the attention, and one map of it: `papers.random_spaces.measured`."""
-    found = aligned(model, data, problems)
-    arrays = {"values.alignment": found.shares, "attention": found.largest, "attention_tokens": found.tokens}
+    record = aligned(model, data, problems)
+    arrays = {"values.alignment": record.shares, "attention": record.largest, "attention_tokens": record.tokens}
     return {f"{name}.{length}": array for name, array in arrays.items()}
 
 

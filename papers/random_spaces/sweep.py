@@ -94,8 +94,8 @@ def width(run: Run) -> int:
 
 def distinct(runs: Runs) -> list[Run]:
     """Return every run once: experiments with equal specifications share theirs."""
-    found = {(run.experiment, run.seed, run.version, run.store): run for some in runs.values() for run in some}
-    return list(found.values())
+    by_key = {(run.experiment, run.seed, run.version, run.store): run for group in runs.values() for run in group}
+    return list(by_key.values())
 
 
 def rows(runs: Runs) -> list[Row]:
@@ -107,7 +107,7 @@ def rows(runs: Runs) -> list[Row]:
     accuracy = (sums["correct"] / sums["n"]).dropna().reset_index(name="accuracy")
     cells = accuracy.groupby(CELL, observed=True)["accuracy"].agg(["mean", "std", "size"])
     cells["widths"] = accuracy.groupby(CELL, observed=True)["width"].nunique()
-    cells = cells.reset_index().assign(other=lambda found: found["role"] != "trained")
+    cells = cells.reset_index().assign(other=lambda table: table["role"] != "trained")
     cells = cells.sort_values(["examples", "training", "other", "lengths", "mode"]).drop(columns="other")
     return [Row(*cell) for cell in cells.itertuples(index=False)]
 
@@ -130,12 +130,12 @@ def _tested(run: Run) -> pd.DataFrame:
     return frame.assign(training=kinds, mode=modes)
 
 
-def to_csv(found: Sequence[Row]) -> str:
+def to_csv(table: Sequence[Row]) -> str:
     """Return the rows under `HEADER`, as CSV text.
 
     Per cent with three decimals, lengths separated by spaces, no deviation for one run.
     """
-    frame = pd.DataFrame(found, columns=HEADER)
-    frame["lengths"] = [" ".join(map(str, row.lengths)) for row in found]
+    frame = pd.DataFrame(table, columns=HEADER)
+    frame["lengths"] = [" ".join(map(str, row.lengths)) for row in table]
     frame[["mean_percent", "deviation_percent"]] *= 100
     return str(frame.to_csv(index=False, float_format="%.3f", lineterminator="\n"))

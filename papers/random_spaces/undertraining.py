@@ -85,7 +85,7 @@ def draw(rows: Sequence[Mapping[str, str]]) -> Any:
     axes.axhline(0, color=BLACK, linewidth=0.5)
     least = [float(row["least"]) for row in matched]
     which = [f"{100 * share:.0f} % or more" if share else "all" for share in least]
-    names = [f"{some}\n{row['cells']} pairs" for some, row in zip(which, matched, strict=True)]
+    names = [f"{least_share}\n{row['cells']} pairs" for least_share, row in zip(which, matched, strict=True)]
     axes.set_xticks(list(places), names)
     axes.set_xlim(-0.5, len(matched) - 0.5)
     axes.set_xlabel("Accuracy in the trained range of the counted runs")

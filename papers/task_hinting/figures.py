@@ -29,8 +29,8 @@ HEADER = ("variant", "length", "median_percent", "lowest_percent", "highest_perc
 def table_csv(runs: Runs) -> str:
     """Return exact match by variant and length as CSV text under `HEADER`; per cent with three decimals."""
     rows = []
-    for name, some in runs.items():
-        for length, values in plotting.values(some, "exact", 1).groupby("length")["value"] if some else ():
+    for name, group in runs.items():
+        for length, values in plotting.values(group, "exact", 1).groupby("length")["value"] if group else ():
             percents = [100 * value for value in values]
             numbers = [f"{value:.3f}" for value in (median(percents), min(percents), max(percents))]
             rows.append((name.rpartition("/")[2], length, *numbers, len(percents)))
@@ -127,7 +127,7 @@ def probed(run: Run) -> Probe | None:
 
 
 def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
-    probe = next((probe for some in runs.values() for run in some if (probe := probed(run)) is not None), None)
+    probe = next((probe for group in runs.values() for run in group if (probe := probed(run)) is not None), None)
     if probe is None:
         return plotting.empty()
     view = look(probe)
@@ -199,9 +199,9 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Return the longest input that the construction sorts, by the bits of its numbers, beside its bound."""
     solved = [
         (getattr(spec.data.task, "alphabet", 0), NUMBER_FORMATS[spec.train.precision].bits, longest)
-        for some in runs.values()
-        if some and (longest := longest_sorted(some))
-        for spec in (some[0].spec,)
+        for group in runs.values()
+        if group and (longest := longest_sorted(group))
+        for spec in (group[0].spec,)
     ]
     if not solved:
         return plotting.empty()
@@ -225,5 +225,5 @@ def formats(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 def longest_sorted(runs: Sequence[Run]) -> int:
     """Return the longest tested length that is sorted; 0 if none is."""
-    found = plotting.values(runs, "exact", 1)
-    return max((int(length) for length in found["length"][found["value"] >= SOLVED]), default=0)
+    cells = plotting.values(runs, "exact", 1)
+    return max((int(length) for length in cells["length"][cells["value"] >= SOLVED]), default=0)

@@ -65,13 +65,13 @@ def mechanisms(model: Decoder, data: TaskData, problems: Problems) -> Hits:
 
     written = torch.where(batch.loss, batch.tokens - FIRST + 1, 0)
     next = successors(sequences, written)
-    asked = batch.loss & (next > written)
+    followed = batch.loss & (next > written)
     before, after = (half @ decoder.T for half in stream[1])
-    two = (before.topk(2, dim=2).indices + 1).sort(dim=2).values[asked]
-    wanted = torch.stack([written, next], dim=2)[asked]
-    last = asked & (written != written.roll(-1, dims=1))
-    own = (written - 1).clamp(min=0)[:, :, None]
-    lowered = (after.gather(2, own) < before.gather(2, own))[:, :, 0]
+    two = (before.topk(2, dim=2).indices + 1).sort(dim=2).values[followed]
+    wanted = torch.stack([written, next], dim=2)[followed]
+    last = followed & (written != written.roll(-1, dims=1))
+    place = (written - 1).clamp(min=0)[:, :, None]
+    lowered = (after.gather(2, place) < before.gather(2, place))[:, :, 0]
     return Hits(
         copy=copied[0],
         copy_throughout=copied.all(dim=0),
@@ -108,10 +108,10 @@ class Mechanisms(Measurement):
         for done, length in enumerate(self.lengths, start=1):
             parts = list(data.test(length, 1, self.examples).parts())
             hits_of = [mechanisms(model, data, part)._asdict() for part in parts]
-            found = {name: [hits[name] for hits in hits_of] for name in Hits._fields}
-            found["start_copy"] = [mechanisms(untrained, data, part).copy for part in parts]
-            for name, some in found.items():
-                self.arrays[f"hits.{name}.{length}"] = torch.cat(some).numpy().astype(np.uint8)
+            hits_by = {name: [hits[name] for hits in hits_of] for name in Hits._fields}
+            hits_by["start_copy"] = [mechanisms(untrained, data, part).copy for part in parts]
+            for name, flags in hits_by.items():
+                self.arrays[f"hits.{name}.{length}"] = torch.cat(flags).numpy().astype(np.uint8)
             report(Progress("measure", done, len(self.lengths), None, None))
         for number, sequence in enumerate(self.sequences):
             recorded = probe(model, data, list(sequence))
@@ -126,5 +126,5 @@ class Mechanisms(Measurement):
 def measurements(spec: ProbedSpec) -> list[Measurement]:
     """Return the probes in a specification."""
     probe = spec.probe
-    asked = probe.examples or probe.sequences
-    return [Mechanisms(spec.test.lengths, probe.examples, probe.sequences)] if asked else []
+    wanted = probe.examples or probe.sequences
+    return [Mechanisms(spec.test.lengths, probe.examples, probe.sequences)] if wanted else []

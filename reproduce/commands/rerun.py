@@ -65,7 +65,7 @@ def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[
     lines = [
         weights(stored, folder, again, folder_again),
         *(arrays(what, was, now[what]) for what, was in numbers(stored).items()),
-        *(accuracy(f"exact match {where}", one, other) for where, one, other in accuracies),
+        *(accuracy(f"exact match {where}", one, is_now) for where, one, is_now in accuracies),
     ]
     return [line for line in lines if line.said != NOTHING]
 
@@ -144,10 +144,10 @@ def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
         return Line("weights", False, message)
     if hashlib.sha256(path.read_bytes()).hexdigest() != was:
         raise StoreError(damaged(path))
-    one, other = _tensors(path), _tensors(folder_again / WEIGHTS)
-    if {name: array.shape for name, array in one.items()} != {name: array.shape for name, array in other.items()}:
+    before, after = _tensors(path), _tensors(folder_again / WEIGHTS)
+    if {name: array.shape for name, array in before.items()} != {name: array.shape for name, array in after.items()}:
         return Line("weights", False, f"{message}; their tensors have other names or shapes")
-    return Line("weights", False, f"{message}; {arrays('weights', one, other).said}")
+    return Line("weights", False, f"{message}; {arrays('weights', before, after).said}")
 
 
 def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Line:
@@ -164,13 +164,13 @@ def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Li
         return Line(what, not missing, f"{elements} number{'s' * (elements != 1)}{lacking}")
     first = next(name for name in shared if np.any(gaps[name]))
     place = int(np.argmax(np.ravel(gaps[first]) > 0))
-    was, now = (np.ravel(some[first])[place].item() for some in (stored, again))
+    was, now = (np.ravel(side[first])[place].item() for side in (stored, again))
     most = max(float(np.max(gap, initial=0.0)) for gap in gaps.values())
     message = f"{differing} of {elements} numbers differ, first {first}: {_short(was)} was stored, here it is "
     return Line(what, False, f"{message}{_short(now)}; by {most:.3g} at most{lacking}")
 
 
-def apart_by(one: Any, other: Any) -> np.ndarray:
+def apart_by(left: Any, right: Any) -> np.ndarray:
     """Return the distances of the elements of two arrays: 0 between NaN and NaN, infinite between NaN and a number.
 
     >>> apart_by([1.0, math.nan, math.nan, math.inf], [1.5, math.nan, 1.0, math.inf])
@@ -178,12 +178,12 @@ def apart_by(one: Any, other: Any) -> np.ndarray:
     >>> apart_by(["a", "b"], ["a", "c"])
     array([ 0., inf])
     """
-    one, other = np.asarray(one), np.asarray(other)
-    if not all(array.dtype.kind in "fiub" for array in (one, other)):
-        return np.where(one == other, 0.0, math.inf)
+    left, right = np.asarray(left), np.asarray(right)
+    if not all(array.dtype.kind in "fiub" for array in (left, right)):
+        return np.where(left == right, 0.0, math.inf)
     with np.errstate(invalid="ignore"):
-        gap = np.abs(one.astype(np.float64) - other.astype(np.float64))
-    alike = (one == other) | (np.isnan(one) & np.isnan(other))
+        gap = np.abs(left.astype(np.float64) - right.astype(np.float64))
+    alike = (left == right) | (np.isnan(left) & np.isnan(right))
     return np.where(alike, 0.0, np.where(np.isnan(gap), math.inf, gap))
 
 

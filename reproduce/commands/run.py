@@ -306,8 +306,8 @@ def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
         if job.spec.train.stop_at and not job.overrides and key not in held:
             experiment, place = CATALOGUE.select_one(job.experiment), PROFILES.index(job.profile)
             nearest = PROFILES[place:] + PROFILES[:place][::-1]
-            some = (CATALOGUE.declared_runs(committed, experiment, profile) for profile in nearest)
-            held[key] = next(filter(None, some), [])
+            choices = (CATALOGUE.declared_runs(committed, experiment, profile) for profile in nearest)
+            held[key] = next(filter(None, choices), [])
     return {job: updates_made(job.spec, held.get((job.experiment, job.profile), [])) for job in jobs}
 
 

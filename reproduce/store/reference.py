@@ -112,11 +112,11 @@ class Records(NamedTuple):
     def grid(self) -> Grid:
         """Return the counts of the tested cells; raises `ValueError` for a bad row."""
         curve = any(not count for _, count, _ in self.scores)
-        found = Grid(("length",) if curve else ("length", "count"))
+        grid = Grid(("length",) if curve else ("length", "count"))
         for (length, count, mode), counts in self.scores.items():
             cell = (int(length),) if curve else (int(length), int(count))
-            found.scores.setdefault(cell, {})[mode] = Counts({name: read_count(text) for name, text in counts.items()})
-        return found
+            grid.scores.setdefault(cell, {})[mode] = Counts({name: read_count(text) for name, text in counts.items()})
+        return grid
 
 
 def records(run: Run) -> Records:
@@ -150,21 +150,21 @@ class Tables:
             settings = msgspec.json.decode(self._text(SETTINGS), type=dict[str, dict[str, Any]])
         except msgspec.MsgspecError as error:
             raise self._bad(SETTINGS, str(error)) from None
-        found = {}
+        runs = {}
         for place, text, variant, who in self._lines():
             if who.spec_hash not in settings:
                 raise self._bad(RUNS, f"line {place}: {SETTINGS} has no specification {who.spec_hash}")
             fields = msgspec.json.decode(text)
-            found[variant, who.profile, who.seed] = {**fields, "spec": settings[who.spec_hash], "overrides": []}
-        return dict(sorted(found.items()))
+            runs[variant, who.profile, who.seed] = {**fields, "spec": settings[who.spec_hash], "overrides": []}
+        return dict(sorted(runs.items()))
 
     @cached_property
     def made(self) -> Mapping[tuple[str, str], Sequence[Line]]:
         """The runs of each variant and profile, from runs.jsonl alone: quick, for counting."""
-        found: dict[tuple[str, str], list[Line]] = {}
+        lines: dict[tuple[str, str], list[Line]] = {}
         for *_, variant, who in self._lines() if (self.folder / RUNS).is_file() else ():
-            found.setdefault((variant, who.profile), []).append(who)
-        return found
+            lines.setdefault((variant, who.profile), []).append(who)
+        return lines
 
     def _lines(self) -> Iterator[tuple[int, str, str, Line]]:
         """Yield number, text, variant and fields of each line of runs.jsonl."""
@@ -184,10 +184,10 @@ class Tables:
         Raises `StoreError` if rows are not those that its line in runs.jsonl names, for training curves when they are
         first read.
         """
-        found = Records(self._scores.get(key, {}), {}, self._keys.get(key, []))
-        self._check(key, found, (SCORES, KEYS))
+        rows = Records(self._scores.get(key, {}), {}, self._keys.get(key, []))
+        self._check(key, rows, (SCORES, KEYS))
         try:
-            grid, keys = found.grid(), [KeyCount(*map(int, row)) for row in found.keys]
+            grid, keys = rows.grid(), [KeyCount(*map(int, row)) for row in rows.keys]
         except (ValueError, TypeError) as error:
             raise self._bad(SCORES, f"{' '.join(map(str, key))}: {error}") from None
         return {"grid": grid, "key_counts": keys, "metrics": LazySequence(partial(self._curves, key))}
@@ -197,16 +197,16 @@ class Tables:
         return Records(self._scores.get(key, {}), self._metrics.get(key, {}), self._keys.get(key, []))
 
     def _curves(self, key: Key) -> Sequence[tuple[int, str, float]]:
-        found = Records({}, self._metrics.get(key, {}), [])
-        self._check(key, found, (METRICS,))
+        rows = Records({}, self._metrics.get(key, {}), [])
+        self._check(key, rows, (METRICS,))
         try:
-            curves = [(int(step), named.items()) for (step,), named in found.metrics.items()]
+            curves = [(int(step), named.items()) for (step,), named in rows.metrics.items()]
             return [(step, name, float(text)) for step, named in curves for name, text in named]
         except ValueError as error:
             raise self._bad(METRICS, f"{' '.join(map(str, key))}: {error}") from None
 
-    def _check(self, key: Key, found: Records, names: Sequence[str]) -> None:
-        digests, expected = found.digests(), self.runs[key]["rows"]
+    def _check(self, key: Key, rows: Records, names: Sequence[str]) -> None:
+        digests, expected = rows.digests(), self.runs[key]["rows"]
         for name in names:
             if digests.get(name) != expected.get(name):
                 raise self._bad(name, f"the rows of {' '.join(map(str, key))} are not those that its run wrote")
@@ -214,20 +214,20 @@ class Tables:
     def write(self, runs: Mapping[Key, tuple[Mapping[str, Any], Records]]) -> None:
         """Write all tables anew: fields and rows of every run."""
         runs = dict(sorted(runs.items()))
-        scores = {key: found.scores for key, (_, found) in runs.items()}
+        scores = {key: rows.scores for key, (_, rows) in runs.items()}
         self._write_named(SCORES, CELL, (*FIRST, *sorted({*_columns(scores)} - {*FIRST})), scores)
-        metrics = {key: found.metrics for key, (_, found) in runs.items()}
+        metrics = {key: rows.metrics for key, (_, rows) in runs.items()}
         self._write_named(METRICS, STEP, _columns(metrics), metrics)
-        self._write(KEYS, KeyCount._fields, {key: found.keys for key, (_, found) in runs.items()})
+        self._write(KEYS, KeyCount._fields, {key: rows.keys for key, (_, rows) in runs.items()})
         settings = {fields["spec_hash"]: fields["spec"] for fields, _ in runs.values()}
         write_text(self.folder / SETTINGS, json.dumps(settings, indent=1, sort_keys=True) + "\n")
-        kept = ({name: fields[name] for name in fields if name not in BESIDE} for fields, _ in runs.values())
-        write_text(self.folder / RUNS, "".join(json.dumps(line, sort_keys=True) + "\n" for line in kept))
+        fields_of = ({name: fields[name] for name in fields if name not in BESIDE} for fields, _ in runs.values())
+        write_text(self.folder / RUNS, "".join(json.dumps(line, sort_keys=True) + "\n" for line in fields_of))
 
     def _write_named(self, name: str, first: Sequence[str], columns: Sequence[str], runs: Mapping[Key, Named]) -> None:
         rows = {
-            key: [[*row, *(named.get(column, "") for column in columns)] for row, named in some.items()]
-            for key, some in runs.items()
+            key: [[*row, *(named.get(column, "") for column in columns)] for row, named in named_rows.items()]
+            for key, named_rows in runs.items()
         }
         self._write(name, (*first, *columns), rows)
 
@@ -235,7 +235,7 @@ class Tables:
         if name == KEYS and not any(rows.values()):
             (self.folder / name).unlink(missing_ok=True)
             return
-        lines = ((*key, *row) for key, some in rows.items() for row in some)
+        lines = ((*key, *row) for key, table in rows.items() for row in table)
         write_text(self.folder / name, to_table((*NAMES, *columns), lines))
 
     @cached_property
@@ -282,14 +282,14 @@ class Tables:
         except UnicodeDecodeError:
             raise self._bad(name, "expected UTF-8 text") from None
 
-    def _bad(self, name: str, said: str) -> StoreError:
+    def _bad(self, name: str, reason: str) -> StoreError:
         path = readable(self.folder / name)
-        return StoreError(f"{path}: {one_line(said)}; restore it with git checkout -- {path}")
+        return StoreError(f"{path}: {one_line(reason)}; restore it with git checkout -- {path}")
 
 
 def _columns(runs: Mapping[Key, Named]) -> list[str]:
     """Return the names of all rows, in the order of their first row."""
-    return list(dict.fromkeys(name for some in runs.values() for named in some.values() for name in named))
+    return list(dict.fromkeys(name for rows in runs.values() for named in rows.values() for name in named))
 
 
 LEFT = ("sum", "status", "schema_version", "files")
@@ -353,10 +353,10 @@ class Reference(Store):
                 _check_size(source.folder(run) / WEIGHTS)
             figures.setdefault(run.experiment.rpartition("/")[0], []).append(run)
         adopted = []
-        for figure, some in figures.items():
+        for figure, group in figures.items():
             with leased(self.path / figure, tell):
                 tables = self._at(self.path / figure)
-                new = {_key(run): run for run in some if _is_new(run, tables.runs.get(_key(run)), weights)}
+                new = {_key(run): run for run in group if _is_new(run, tables.runs.get(_key(run)), weights)}
                 if new:
                     everything = {key: (fields, tables.records(key)) for key, fields in tables.runs.items()}
                     made = {key: (self._copied(run, source, weights), records(run)) for key, run in new.items()}

@@ -227,8 +227,8 @@ class LocalStore(Store):
     def _versions(self, pattern: str) -> list[Path]:
         """Return the version folders with a run.json below ``pattern``, in order of name and number."""
         files = glob.glob(f"{pattern}/v*/run.json", root_dir=self.path)  # pathlib takes twice as long
-        found = [path.parent for path in map(self.path.joinpath, files) if _number(path.parent)]
-        return sorted(found, key=lambda path: (path.parent, _number(path)))
+        folders = [path.parent for path in map(self.path.joinpath, files) if _number(path.parent)]
+        return sorted(folders, key=lambda path: (path.parent, _number(path)))
 
     def _header(self, folder: Path) -> Run:
         """Return a run without its records; run.json must be that of its place: a copied run is no further seed."""
@@ -238,10 +238,10 @@ class LocalStore(Store):
             experiment, seed = "/".join(parts), int(number.removeprefix("seed-"))
         except ValueError:
             raise StoreError(f"{readable(folder.parent)}: expected a folder name such as seed-0") from None
-        said = [info.get(name, here) for name, here in zip(WHO, (experiment, profile, seed), strict=True)]
-        if said != [experiment, profile, seed]:
+        names = [info.get(name, here) for name, here in zip(WHO, (experiment, profile, seed), strict=True)]
+        if names != [experiment, profile, seed]:
             raise StoreError(
-                f"{readable(folder / 'run.json')} is that of {said[0]}, {said[1]} profile, seed {said[2]}: expected "
+                f"{readable(folder / 'run.json')} is that of {names[0]}, {names[1]} profile, seed {names[2]}: expected "
                 "the run of its folder; move it back, or delete its folder"
             )
         return Run(experiment, profile, seed, _number(folder), self.name, info, Grid(("length",)))
