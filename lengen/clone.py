@@ -16,10 +16,8 @@ class CloneError(ValueError):
 def program(module: str) -> Any:
     """Return a module of the clone's program; raises `CloneError`."""
     if not (ROOT / PROGRAM / "cli.py").is_file():
-        raise CloneError(
-            "runs and settings are known by name in a clone of the repository alone: clone it, type make setup there, "
-            "and use its .venv/bin/python; or give the folder of a run"
-        )
+        fault = "clone it, type make setup there, and use its .venv/bin/python; or give the folder of a run"
+        raise CloneError(f"runs and settings are known by name in a clone of the repository alone: {fault}")
     try:
         package = importlib.import_module(PROGRAM)
         place = Path(package.__file__ or "")

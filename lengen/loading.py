@@ -154,9 +154,8 @@ def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | Non
     if isinstance(trained, Transformer):
         return Model(Found(source.spec, None, "a trained module"), trained)  # type: ignore[union-attr]
     if not isinstance(source, Spec | str | Path):
-        raise LoadError(
-            f"load({source!r:.80}): expected an experiment by name, the folder of a run, a trained module, or a Spec"
-        )
+        fault = "expected an experiment by name, the folder of a run, a trained module, or a Spec"
+        raise LoadError(f"load({source!r:.80}): {fault}")
     if isinstance(source, Spec):
         if weights is None and not source.constructed:
             raise LoadError("load(spec) of a model that is trained needs its weights: load(spec, 'model.safetensors')")
@@ -182,9 +181,8 @@ def _in_folder(folder: Path) -> Found:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
         raise LoadError(f"{folder / RUN}: expected the record of a run with its specification ({reason})") from None
     if wanted is not None and hashlib.sha256(weights.read_bytes()).hexdigest() != wanted:
-        raise LoadError(
-            f"{weights} is not the file its run wrote: expected the sha256 in {RUN}; restore it, or run it again"
-        )
+        fault = f"{weights} is not the file its run wrote: expected the sha256 in {RUN}"
+        raise LoadError(f"{fault}; restore it, or run it again")
     return Found(spec, weights, str(folder))
 
 

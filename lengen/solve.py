@@ -98,10 +98,8 @@ def answer(data: TaskData, model: Transformer, operands: list[str], task: str = 
     """
     spec = data.spec
     if not can_run_free(spec.data):
-        raise SettingError(
-            "this format cannot be solved free-running: without padding and most significant digit first, the id of "
-            "a digit depends on a length not yet written; choose another variant"
-        )
+        fault = "this format cannot be solved free-running: without padding and most significant digit first"
+        raise SettingError(f"{fault}, the id of a digit depends on a length not yet written; choose another variant")
     chosen, writer = data.trained(task or spec.data.task.name)
     problems = _parsed(spec, chosen, operands)
     batch = writer.write(problems)
@@ -205,10 +203,8 @@ def answers(data: TaskData, model: Transformer, rows: Sequence[Sequence[str]], r
 def probe_trained(spec: Spec, weights: Path | None, operands: list[str]) -> dict[str, np.ndarray]:
     """Return `probe` of a stored or constructed model; raises `SettingError` if there is nothing to project on."""
     if not isinstance(spec.model.architecture, architectures.Decoder) or spec.model.tied:
-        raise SettingError(
-            f"model.tied={str(spec.model.tied).lower()}: probes need model.architecture=decoder with an output head of "
-            f"its own, model.tied=false"
-        )
+        fault = "probes need model.architecture=decoder with an output head of its own, model.tied=false"
+        raise SettingError(f"model.tied={str(spec.model.tied).lower()}: {fault}")
     model = load(spec, weights)
     assert isinstance(model, Decoder)
     return probe(model, TaskData(spec, 0), operands)

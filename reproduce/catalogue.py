@@ -114,10 +114,8 @@ class Catalogue:
             if drawn:  # a figure of experiments whose home is elsewhere
                 return tuple(item for item in self.experiments(parts[0]) if item.name in drawn)
             if figures:
-                raise SelectorError(
-                    f"selector '{selector}': {figures[0].name} rests on no experiment; python -m reproduce figures "
-                    f"{parts[0]}/{figures[0].name} draws it"
-                )
+                fault = f"selector '{selector}': {figures[0].name} rests on no experiment"
+                raise SelectorError(f"{fault}; python -m reproduce figures {parts[0]}/{figures[0].name} draws it")
         if len(parts) > 3:
             raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
         matches: list[tuple[str, ...]] = [()]
@@ -260,9 +258,8 @@ def check_profile(experiment: Experiment, profile: str | None) -> None:
         raise SelectorError(f"{experiment.name} cannot be run ({why}); choose another variant")
     if profile is not None and profile not in experiment.specs:
         reason = experiment.absent.get(profile, "not declared")
-        raise SelectorError(
-            f"--profile {profile}: {experiment.name} has no such size ({reason}); it has {', '.join(experiment.specs)}"
-        )
+        fault = f"--profile {profile}: {experiment.name} has no such size ({reason})"
+        raise SelectorError(f"{fault}; it has {', '.join(experiment.specs)}")
 
 
 def newest(

@@ -117,10 +117,8 @@ def model_of(module: LightningModule) -> Transformer:
     for candidate in (model, module):
         if isinstance(candidate, Predicting):
             return cast(Transformer, Foreign(cast(nn.Module, candidate)))
-    raise TypeError(
-        f"{type(module).__name__}: expected a module whose `model` is a lengen Transformer, or one with a method "
-        "predict(batch) that returns logits (B, T - 1, V)"
-    )
+    fault = f"{type(module).__name__}: expected a module whose `model` is a lengen Transformer"
+    raise TypeError(f"{fault}, or one with a method predict(batch) that returns logits (B, T - 1, V)")
 
 
 def score_cell(model: Transformer, writer: Writer, problems: Problems, free_running: bool) -> dict[str, Counts]:

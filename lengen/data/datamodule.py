@@ -127,19 +127,16 @@ def data_of(trainer: Trainer) -> TaskData:
     """Return the data that a trainer trains or tests on; raises `TypeError` if it was given no `ArithmeticData`."""
     module = getattr(trainer, "datamodule", None)
     if not isinstance(module, ArithmeticData):
-        raise TypeError(
-            f"Trainer: expected datamodule=ArithmeticData(...) for callbacks that measure, found {module!r}"
-        )
+        fault = f"expected datamodule=ArithmeticData(...) for callbacks that measure, found {module!r}"
+        raise TypeError(f"Trainer: {fault}")
     return module.data
 
 
 def check_trainer(trainer: Trainer, steps: int) -> None:
     """Raise `SettingError` for a trainer whose batches cannot be counted; warn of one that goes on after ``steps``."""
     if any(isinstance(callback, GradientAccumulationScheduler) for callback in trainer.callbacks):  # type: ignore[attr-defined]
-        raise SettingError(
-            "Trainer: the batches of a step cannot be told from a GradientAccumulationScheduler; expected "
-            "accumulate_grad_batches=N and no schedule"
-        )
+        fault = "Trainer: the batches of a step cannot be told from a GradientAccumulationScheduler"
+        raise SettingError(f"{fault}; expected accumulate_grad_batches=N and no schedule")
     if steps and trainer.max_steps > steps:
         warnings.warn(
             f"Trainer(max_steps={trainer.max_steps}) trains on after the {steps} steps of the specification, with the "
@@ -178,9 +175,8 @@ class TrainingBatches(IterableDataset[TrainBatch]):
             self._begun = True
         if self._trainer is None:
             if is_initialized():
-                raise SettingError(
-                    "Trainer: every process would get the same batches; fit(module, ArithmeticData(spec))"
-                )
+                fault = "Trainer: every process would get the same batches"
+                raise SettingError(f"{fault}; fit(module, ArithmeticData(spec))")
             first, self._next = self._next, self._next + max(1, self._data.spec.train.steps)
             yield from map(self._data.batch, range(first, self._next))
             return

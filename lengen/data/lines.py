@@ -170,9 +170,8 @@ def typed_operands(words: Sequence[str], task: Task) -> list[str]:
         if wrong := next((char for char in word if char.upper() not in letters), ""):
             symbols = "".join(task.symbols) if all(len(symbol) == 1 for symbol in task.symbols) else "its symbols"
             allowed = "digits 0-9" if symbols in ("0123456789", "01") else symbols
-            raise SpellingError(
-                f"operand '{word}' is not a number: expected {allowed} only, and not {wrong!r}; write 12 34, or 12+34"
-            )
+            fault = f"operand '{word}' is not a number: expected {allowed} only, and not {wrong!r}"
+            raise SpellingError(f"{fault}; write 12 34, or 12+34")
     return operands
 
 

@@ -64,9 +64,8 @@ def built(setting: settings.Encoding, model: ModelSpec, sizes: tuple[int, ...]) 
                 continue
             if not isinstance(tensor, Tensor) or not tensor.is_floating_point() or tuple(tensor.shape) not in shapes:
                 shown = f"{tensor.dtype} {tuple(tensor.shape)}" if isinstance(tensor, Tensor) else type(tensor).__name__
-                raise SettingError(
-                    f"{type(encoding).__name__}.{method}: found {shown} for 3 ids; expected floats of shape {shapes[0]}"
-                )
+                fault = f"{type(encoding).__name__}.{method}: found {shown} for 3 ids"
+                raise SettingError(f"{fault}; expected floats of shape {shapes[0]}")
     return encoding
 
 

@@ -37,10 +37,8 @@ class Aligned(Part, Format, tag="aligned", frozen=True):
 
     def check(self, task: Task) -> None:
         if not isinstance(task, PairAddition | NByOne | DigitSums):
-            raise SettingError(
-                f"data.format=aligned: the digits of two operands stand side by side, and {task.kind} has no two "
-                f"operands of one width; choose data.format=linear"
-            )
+            fault = "data.format=aligned: the digits of two operands stand side by side"
+            raise SettingError(f"{fault}, and {task.kind} has no two operands of one width; choose data.format=linear")
         if self.width < 1:
             raise SettingError(f"data.format.width={self.width}: expected at least 1 digit")
 

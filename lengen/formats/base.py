@@ -285,7 +285,5 @@ class Format(Axis):
 def only_two_operands(format: Format, task: Task) -> None:
     """Raise `SettingError` for a task other than sums of two numbers."""
     if not isinstance(task, TwoOperandAddition):
-        raise SettingError(
-            f"data.format={format.kind}: it writes sums of exactly two numbers, and {task.kind} is another task; "
-            f"choose data.task=two_operand_addition or data.format=linear"
-        )
+        fault = f"data.format={format.kind}: it writes sums of exactly two numbers, and {task.kind} is another task"
+        raise SettingError(f"{fault}; choose data.task=two_operand_addition or data.format=linear")

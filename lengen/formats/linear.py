@@ -101,34 +101,26 @@ class Linear(Part, Format, tag="linear", frozen=True):
     def check(self, task: Task) -> None:
         who = task.kind
         if self.scratchpad and not task.STAGES:
-            raise SettingError(
-                f"data.format.scratchpad=true: {who} has no intermediate results to write; set "
-                f"data.format.scratchpad=false"
-            )
+            fault = f"data.format.scratchpad=true: {who} has no intermediate results to write"
+            raise SettingError(f"{fault}; set data.format.scratchpad=false")
         self._check_padding(task, who)
         if self.index_hints:
             self._check_hints(task, who)
         if task.UNITS_FIRST and not self.reverse_response:
-            raise SettingError(
-                f"data.format.reverse_response=false: {who} is answered from the units on, each digit with those "
-                f"before it; set data.format.reverse_response=true"
-            )
+            fault = f"data.format.reverse_response=false: {who} is answered from the units on"
+            raise SettingError(f"{fault}, each digit with those before it; set data.format.reverse_response=true")
         if not self.begin and not self.end and self.separator == "$":
             raise SettingError("data.format.separator=$: with neither beginning nor end, expected = or ⊥")
         if not self.end and self.build(task).follows:
-            raise SettingError(
-                f"data.format.end=false: numbers of {who} end where the model ends them, so an end token is needed; "
-                f"set data.format.end=true"
-            )
+            fault = f"data.format.end=false: numbers of {who} end where the model ends them, so an end token is needed"
+            raise SettingError(f"{fault}; set data.format.end=true")
 
     def _check_padding(self, task: Task, who: str) -> None:
         if not task.ROWS.numbers:
             for name in ("pad_query", "pad_response", "pad_to", "width", "reverse_query", "reverse_response"):
                 if getattr(self, name):
-                    raise SettingError(
-                        f"data.format.{name}={str(getattr(self, name)).lower()}: the digits of {who} are no numbers, "
-                        f"which could be padded or reversed; leave data.format.{name} out"
-                    )
+                    fault = f"data.format.{name}={str(getattr(self, name)).lower()}: the digits of {who} are no numbers"
+                    raise SettingError(f"{fault}, which could be padded or reversed; leave data.format.{name} out")
         if self.more_zeros and (not self.width or task.ROWS.answer is not Row.BOUND):
             raise SettingError(
                 f"data.format.more_zeros={self.more_zeros}: more zeros pad an answer that is a number of fixed "
@@ -136,10 +128,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
             )
         for name in ("pad_query", "pad_response", "pad_to"):
             if self.width and getattr(self, name):
-                raise SettingError(
-                    f"data.format.{name}={str(getattr(self, name)).lower()}: data.format.width={self.width} already "
-                    f"says how many digits every number has; set one of them"
-                )
+                fault = f"data.format.width={self.width} already says how many digits every number has; set one of them"
+                raise SettingError(f"data.format.{name}={str(getattr(self, name)).lower()}: {fault}")
         for name in ("pad_query", "pad_response"):
             if getattr(self, name) and task.ROWS.answer is not Row.BOUND:
                 raise SettingError(
@@ -153,10 +143,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
             )
         for name in ("pad_to", "width"):
             if getattr(self, name) and task.ROWS.answer is Row.SEQUENCE:
-                raise SettingError(
-                    f"data.format.{name}={getattr(self, name)}: {who} is written as long as it is; leave "
-                    f"data.format.{name} out"
-                )
+                fault = f"data.format.{name}={getattr(self, name)}: {who} is written as long as it is"
+                raise SettingError(f"{fault}; leave data.format.{name} out")
 
     def _check_hints(self, task: Task, who: str) -> None:
         if not task.PLACEWISE and not self.scratchpad:
@@ -167,10 +155,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
             )
         room = LARGEST_ALPHABET - len(task.symbols) - OTHER_SYMBOLS
         if self.index_hints > room:
-            raise SettingError(
-                f"data.format.index_hints={self.index_hints}: token ids are bytes, and beside the digits of {who} "
-                f"there is room for {room} marks; lower it"
-            )
+            fault = f"token ids are bytes, and beside the digits of {who} there is room for {room} marks; lower it"
+            raise SettingError(f"data.format.index_hints={self.index_hints}: {fault}")
 
 
 class LinearFormat(Written):

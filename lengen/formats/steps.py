@@ -124,10 +124,8 @@ class MultiplicationStages(Part, Format, tag="multiplication_stages", frozen=Tru
 
     def check(self, task: Task) -> None:
         if not isinstance(task, Multiplication):
-            raise SettingError(
-                f"data.format=multiplication_stages: these are stages of multiplication, and {task.kind} has "
-                f"others; choose data.format=linear"
-            )
+            fault = f"data.format=multiplication_stages: these are stages of multiplication, and {task.kind} has others"
+            raise SettingError(f"{fault}; choose data.format=linear")
 
 
 class MultiplicationStagesFormat(Written):

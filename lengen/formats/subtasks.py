@@ -50,10 +50,8 @@ class Subtasks(Part, Format, tag="subtasks", frozen=True):
         only_two_operands(self, task)
         for name in self.names:
             if name not in SUBTASKS:
-                raise SettingError(
-                    f"data.format.names={cut(str(list(self.names)))}: unknown sub-task {cut(name)}"
-                    f"{nearest(cut(name), SUBTASKS)}"
-                )
+                fault = f"unknown sub-task {cut(name)}{nearest(cut(name), SUBTASKS)}"
+                raise SettingError(f"data.format.names={cut(str(list(self.names)))}: {fault}")
         if not self.names:
             raise SettingError("data.format.names=[]: expected at least one sub-task, such as add")
 

@@ -30,10 +30,8 @@ def check_responses(written: Any, reference: Any) -> None:
     for name, tokens in (("written", written), ("reference", reference)):
         if getattr(tokens, "ndim", None) != 2 or not hasattr(tokens, "is_floating_point"):
             shape = tuple(tokens.shape) if hasattr(tokens, "shape") else repr(tokens)[:60]
-            raise ValueError(
-                f"{name} responses are {type(tokens).__name__} {shape}: expected a tensor (B, R) of token ids, padded "
-                "on the right; TaskData.vocab.encode makes them of text"
-            )
+            fault = f"{name} responses are {type(tokens).__name__} {shape}: expected a tensor (B, R) of token ids"
+            raise ValueError(f"{fault}, padded on the right; TaskData.vocab.encode makes them of text")
         if tokens.is_floating_point():
             raise ValueError(f"{name} responses are {tokens.dtype}: expected token ids, not logits or probabilities")
         if (tokens < 0).any():

@@ -73,10 +73,8 @@ def calibrate_bias(
     rows, columns = size
     heads, m, n = attention.shape
     if rows < m or columns < n:
-        raise CalibrationError(
-            f"size {rows}x{columns} is smaller than the attention, {m}x{n}: a bias is extended, never cropped; "
-            f"ask for at least {m}x{n} or crop the attention first"
-        )
+        fault = f"size {rows}x{columns} is smaller than the attention, {m}x{n}: a bias is extended, never cropped"
+        raise CalibrationError(f"{fault}; ask for at least {m}x{n} or crop the attention first")
     like, attention = attention, attention.cpu()  # float64 below, which some devices do not have
     bias = torch.full((heads, rows, columns), CLOSED, dtype=torch.float64)
     for slope in _slopes(directions):

@@ -40,10 +40,8 @@ def logits_of(network: Predicting, batch: Batch) -> Tensor:
     rows, length = batch.tokens.shape
     shape = tuple(logits.shape) if isinstance(logits, Tensor) else ()
     if len(shape) != 3 or shape[:2] != (rows, length - 1):
-        raise TypeError(
-            f"{type(network).__name__}.predict gave {shape or type(logits).__name__}; expected logits "
-            f"({rows}, {length - 1}, vocabulary): a row for every token of the batch but the first"
-        )
+        remedy = f"expected logits ({rows}, {length - 1}, vocabulary): a row for every token of the batch but the first"
+        raise TypeError(f"{type(network).__name__}.predict gave {shape or type(logits).__name__}; {remedy}")
     return logits
 
 

@@ -15,10 +15,8 @@ from lengen.position_ids.base import PositionIds
 def without_index_hints(kind: str, format: Format, why: str) -> None:
     """Raise `SettingError` if a format writes index hints."""
     if format.index_hints:
-        raise SettingError(
-            f"data.format.index_hints={format.index_hints}: with data.position_ids={kind} {why}; choose other ids, "
-            f"such as consecutive, or set data.format.index_hints=0"
-        )
+        fault = f"data.format.index_hints={format.index_hints}: with data.position_ids={kind} {why}"
+        raise SettingError(f"{fault}; choose other ids, such as consecutive, or set data.format.index_hints=0")
 
 
 class Coupled(Part, PositionIds, tag="coupled", frozen=True):
@@ -51,15 +49,11 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
     def check(self, format: Format) -> None:
         without_index_hints("coupled", format, "digits of one place already share an id")
         if not format.COORDINATES:
-            raise SettingError(
-                f"data.position_ids=coupled: the digits of data.format={format.kind} have no coordinates; choose "
-                f"another format, or consecutive ids"
-            )
+            fault = f"data.position_ids=coupled: the digits of data.format={format.kind} have no coordinates"
+            raise SettingError(f"{fault}; choose another format, or consecutive ids")
         if not 1 <= self.levels <= format.LEVELS:
-            raise SettingError(
-                f"data.position_ids.max_position={list(self.max_position)}: expected 1 to {format.LEVELS} values, "
-                f"one for each level of coupled ids that data.format={format.kind} has"
-            )
+            fault = f"data.position_ids.max_position={list(self.max_position)}: expected 1 to {format.LEVELS} values"
+            raise SettingError(f"{fault}, one for each level of coupled ids that data.format={format.kind} has")
 
     def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         return random_offsets(highest[: self.levels], self.max_position, generator)

@@ -46,10 +46,8 @@ def probability_of_improvement(scores: ArrayLike, baseline: ArrayLike) -> Any:
     """
     ours, theirs = _checked(scores), _checked(baseline)
     if ours.shape[-2] != theirs.shape[-2]:
-        raise ValueError(
-            f"probability_of_improvement: expected the same tasks on both sides, got {ours.shape[-2]} and "
-            f"{theirs.shape[-2]} of them"
-        )
+        fault = f"expected the same tasks on both sides, got {ours.shape[-2]} and {theirs.shape[-2]} of them"
+        raise ValueError(f"probability_of_improvement: {fault}")
     differences = ours[..., :, None] - theirs[..., None, :]
     return (0.5 * (np.sign(differences) + 1)).mean(axis=(-3, -2, -1))
 

@@ -32,22 +32,16 @@ def check_sections(data: DataSpec, model: ModelSpec, train: TrainSpec, test: Tes
 def _check_data(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec) -> None:
     architecture = model.architecture
     if data.spaces is not None and not data.format.begin:
-        raise SettingError(
-            "data.spaces: random spaces stand behind the $ that begins a query, and data.format.begin=false writes "
-            "none; set data.format.begin=true"
-        )
+        fault = "data.spaces: random spaces stand behind the $ that begins a query"
+        raise SettingError(f"{fault}, and data.format.begin=false writes none; set data.format.begin=true")
     for place, part in [("data.task", data.task), *(("data.hints", hint) for hint in data.hints)]:
         if train.one_length and not isinstance(part, Skewed):
-            raise SettingError(
-                f"train.one_length=true: only tasks with a distribution of lengths draw examples of one length, and "
-                f"{place}={part.kind} has none; set train.one_length=false"
-            )
+            fault = "train.one_length=true: only tasks with a distribution of lengths draw examples of one length"
+            raise SettingError(f"{fault}, and {place}={part.kind} has none; set train.one_length=false")
     window = train.batch * train.bucket * (1 + len(data.hints))
     if train.one_length and 0 < data.examples < window:
-        raise SettingError(
-            f"data.examples={data.examples}: a streamed training set holds at least {window} examples, train.bucket "
-            f"batches of each task"
-        )
+        fault = f"a streamed training set holds at least {window} examples, train.bucket batches of each task"
+        raise SettingError(f"data.examples={data.examples}: {fault}")
     width = data.format.width
     if width and width < (longest := _longest_number(data, test)):
         raise SettingError(
@@ -61,9 +55,8 @@ def _check_data(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSp
             + ("set data.spaces=null" if width else "set data.format.width, to which all numbers are padded")
         )
     if data.hints and not isinstance(architecture, Decoder):
-        raise SettingError(
-            f"data.hints: auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}"
-        )
+        fault = f"auxiliary tasks need model.architecture=decoder, and it is {architecture.kind}"
+        raise SettingError(f"data.hints: {fault}")
     if data.hints and model.tied:
         raise SettingError("data.hints: every task has an output head of its own; set model.tied=false")
     if data.hints and data.examples and not train.one_length:
@@ -75,10 +68,8 @@ def _check_data(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSp
 
 def _check_loss(data: DataSpec, model: ModelSpec, train: TrainSpec) -> None:
     if train.loss == "all" and not model.architecture.IN_ORDER:
-        raise SettingError(
-            f"train.loss=all: model.architecture={model.architecture.kind} does not see the tokens it is trained on; "
-            f"set train.loss=response"
-        )
+        fault = f"train.loss=all: model.architecture={model.architecture.kind} does not see the tokens it is trained on"
+        raise SettingError(f"{fault}; set train.loss=response")
     padding = max(task.trailing for task in (data.task, *data.hints))
     if train.loss == "all" and padding:
         raise SettingError(
@@ -86,10 +77,8 @@ def _check_loss(data: DataSpec, model: ModelSpec, train: TrainSpec) -> None:
             f"train.loss=response alone; set that, or padding of the task to 0"
         )
     if model.reads_prompts and train.loss != "response":
-        raise SettingError(
-            f"{model.reads_prompts}: with train.loss={train.loss} nothing tells where a prompt ends; set "
-            f"train.loss=response"
-        )
+        fault = f"{model.reads_prompts}: with train.loss={train.loss} nothing tells where a prompt ends"
+        raise SettingError(f"{fault}; set train.loss=response")
 
 
 def _check_measured(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
@@ -101,18 +90,14 @@ def _check_measured(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
             f"data.format.width does"
         )
     if test.sampled and not (architecture.IN_ORDER and model.causal):
-        raise SettingError(
-            f"test.sampled={test.sampled}: only models that write token by token are sampled; set test.sampled=0"
-        )
+        fault = f"test.sampled={test.sampled}: only models that write token by token are sampled"
+        raise SettingError(f"{fault}; set test.sampled=0")
     if test.track and not model.causal:
-        raise SettingError(
-            f"test.track={test.track}: losses are of tokens given those before them, and with "
-            f"model.architecture.causal=false tokens see later ones; set test.track=0"
-        )
+        fault = f"test.track={test.track}: losses are of tokens given those before them"
+        raise SettingError(f"{fault}, and with model.architecture.causal=false tokens see later ones; set test.track=0")
     if test.attention and not isinstance(architecture, Decoder):
-        raise SettingError(
-            "test.attention: averaged maps need model.architecture=decoder; name problems in test.probes"
-        )
+        fault = "test.attention: averaged maps need model.architecture=decoder"
+        raise SettingError(f"{fault}; name problems in test.probes")
 
 
 def _longest_number(data: DataSpec, test: TestSpec) -> int:
@@ -126,15 +111,11 @@ def _longest_number(data: DataSpec, test: TestSpec) -> int:
 def _check_loops(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSpec, rule: LoopsByLength) -> None:
     """Raise `SettingError` if the number of loops depends on a response that is not written yet."""
     if train.loss != "response":
-        raise SettingError(
-            f"model.loops_by_length: with train.loss={train.loss} nothing tells where a prompt ends; set "
-            f"train.loss=response"
-        )
+        fault = f"model.loops_by_length: with train.loss={train.loss} nothing tells where a prompt ends"
+        raise SettingError(f"{fault}; set train.loss=response")
     if train.compile:
-        raise SettingError(
-            "train.compile=true: with model.loops_by_length every batch has loops of its own, each of which would be "
-            "compiled; set train.compile=false"
-        )
+        fault = "train.compile=true: with model.loops_by_length every batch has loops of its own"
+        raise SettingError(f"{fault}, each of which would be compiled; set train.compile=false")
     written = rule.of == "response" and model.architecture.IN_ORDER
     if written and data.format.build(data.task).follows:
         raise SettingError(
@@ -160,9 +141,8 @@ def check_model(model: ModelSpec) -> None:
             f"weights, more than the {LARGEST_MODEL:.1e} that are let through; lower its sizes"
         )
     if model.tempered is not None and not isinstance(model.architecture, Decoder):
-        raise SettingError(
-            f"model.tempered: tempered attention needs model.architecture=decoder, and it is {model.architecture.kind}"
-        )
+        fault = f"tempered attention needs model.architecture=decoder, and it is {model.architecture.kind}"
+        raise SettingError(f"model.tempered: {fault}")
     bias = model.attention_bias
     if bias is not None:
         _check_bias(model, bias)
@@ -172,30 +152,22 @@ def check_model(model: ModelSpec) -> None:
             "it is trained to predict; set model.architecture.attention_bias, or model.architecture.causal=true"
         )
     if model.output_bias and model.tied:
-        raise SettingError(
-            "model.output_bias=true: a tied output head shares the token embedding and has no bias; set "
-            "model.tied=false"
-        )
+        fault = "model.output_bias=true: a tied output head shares the token embedding and has no bias"
+        raise SettingError(f"{fault}; set model.tied=false")
     if model.loops_by_length is not None:
         _check_model_loops(model)
     if model.inject != "none" and model.loops == 1 and not model.shared and model.loops_by_length is None:
-        raise SettingError(
-            f"model.inject={model.inject}: it is added at recurrent steps, of which there are none; set model.loops "
-            f"to 2 or more, or model.shared=true"
-        )
+        fault = f"model.inject={model.inject}: it is added at recurrent steps, of which there are none"
+        raise SettingError(f"{fault}; set model.loops to 2 or more, or model.shared=true")
 
 
 def _check_model_loops(model: ModelSpec) -> None:
     if model.loops != 1:
-        raise SettingError(
-            f"model.loops={model.loops}: model.loops_by_length already says how often the stack is applied; set one "
-            f"of them"
-        )
+        fault = f"model.loops={model.loops}: model.loops_by_length already says how often the stack is applied"
+        raise SettingError(f"{fault}; set one of them")
     if model.architecture.SPLIT:
-        raise SettingError(
-            f"model.loops_by_length: model.architecture={model.architecture.kind} has two stacks, one of which "
-            f"reads the query once; set model.architecture=decoder or encoder"
-        )
+        fault = f"model.loops_by_length: model.architecture={model.architecture.kind} has two stacks"
+        raise SettingError(f"{fault}, one of which reads the query once; set model.architecture=decoder or encoder")
 
 
 def _check_bias(model: ModelSpec, bias: AttentionBias) -> None:
@@ -226,10 +198,8 @@ def check_encoding(model: ModelSpec, ids: PositionIds) -> None:
             )
         return
     if ids.levels == 0:
-        raise SettingError(
-            f"model.encoding={encoding.kind}: it reads position ids, and data.position_ids=none gives none; choose "
-            f"model.encoding=none, or ids such as consecutive"
-        )
+        fault = f"model.encoding={encoding.kind}: it reads position ids, and data.position_ids=none gives none"
+        raise SettingError(f"{fault}; choose model.encoding=none, or ids such as consecutive")
     if read is not None and read < ids.levels:
         raise SettingError(
             f"model.encoding={encoding.kind}: it reads {read} level of position ids, and "
@@ -258,10 +228,8 @@ def check_alone(bias: AttentionBias, model: ModelSpec) -> None:
 @check_alone.register
 def _(bias: Window, model: ModelSpec) -> None:
     if bias.stride != 1:
-        raise SettingError(
-            f"model.architecture.attention_bias.stride={bias.stride}: a window moves over a source in strides, and "
-            f"model.architecture=decoder has none; set it to 1"
-        )
+        fault = "a window moves over a source in strides, and model.architecture=decoder has none; set it to 1"
+        raise SettingError(f"model.architecture.attention_bias.stride={bias.stride}: {fault}")
 
 
 @check_alone.register
@@ -291,10 +259,8 @@ def _(bias: HardALiBi, model: ModelSpec) -> None:
 @check_alone.register
 def _(bias: Lines, model: ModelSpec) -> None:
     if not bias.slopes or len(set(bias.slopes)) < len(bias.slopes):
-        raise SettingError(
-            f"model.architecture.attention_bias.slopes={list(bias.slopes)}: expected different directions, at "
-            f"least one, such as [1, 0, -1]"
-        )
+        fault = "expected different directions, at least one, such as [1, 0, -1]"
+        raise SettingError(f"model.architecture.attention_bias.slopes={list(bias.slopes)}: {fault}")
 
 
 @check_alone.register

@@ -176,10 +176,8 @@ class DataSpec(Section, frozen=True):
                     f"trained on; to train more lengths of it, change data.task"
                 )
             if hint.symbols != self.task.symbols:
-                raise SettingError(
-                    f"data.hints: {hint.kind} has other symbols than data.task={self.task.kind}; expected an auxiliary "
-                    f"task with the same digits"
-                )
+                fault = f"data.hints: {hint.kind} has other symbols than data.task={self.task.kind}"
+                raise SettingError(f"{fault}; expected an auxiliary task with the same digits")
             try:
                 self.format.check(hint)
             except SettingError as error:

@@ -75,10 +75,8 @@ class Arithmetic(Part, Task, frozen=True):
                 f"the numbers up to it is held out, all are listed, and data.task.digits={self.digits}"
             )
         if self.limit and self.limit <= (least := self.base ** (self.digits - 1)):
-            raise SettingError(
-                f"data.task.limit={self.limit}: expected more than {least}, so that numbers of the trained length, "
-                f"data.task.digits={self.digits}, are drawn"
-            )
+            fault = f"data.task.limit={self.limit}: expected more than {least}, so that numbers of the trained length"
+            raise SettingError(f"{fault}, data.task.digits={self.digits}, are drawn")
 
     def train(self, n: int, generator: Generator) -> Problems:
         """Draw operands independently.
@@ -117,9 +115,8 @@ class Arithmetic(Part, Task, frozen=True):
         allowed = "".join(self.symbols)
         for text in operands:
             if not text or set(text.lower()) - set(allowed):
-                raise OperandError(
-                    f"operand '{text}' is not a number in base {self.base}: expected digits {allowed} only"
-                )
+                fault = f"expected digits {allowed} only"
+                raise OperandError(f"operand '{text}' is not a number in base {self.base}: {fault}")
         numbers = [text.lower() if self.LAST_DIGIT else text.lower().lstrip("0") or "0" for text in operands]
         if self._drawn() < self.OPERANDS and len(numbers[1]) > 1:
             raise OperandError(f"operand '{operands[1]}' has more than one digit: the second operand of N x 1 has one")

@@ -214,10 +214,8 @@ class Task(Axis):
     def check_counts(self, counts: tuple[int, ...]) -> None:
         """Raise `SettingError` for tested values of the second axis, ``test.counts``, that no problem has."""
         if not self.LEAST_COUNT and counts not in ((1,), self.counts):
-            raise SettingError(
-                f"test.counts={list(counts)}: problems of data.task={self.kind} have no second axis; expected "
-                f"{list(self.counts)}"
-            )
+            fault = f"test.counts={list(counts)}: problems of data.task={self.kind} have no second axis"
+            raise SettingError(f"{fault}; expected {list(self.counts)}")
         if min(counts) < self.LEAST_COUNT:
             raise SettingError(
                 f"test.counts={list(counts)}: problems of data.task={self.kind} have at least {self.LEAST_COUNT} "

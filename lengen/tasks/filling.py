@@ -56,9 +56,8 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
 
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 3 or not all(text.isascii() and text.isdigit() for text in operands[1:]):
-            raise OperandError(
-                "fill takes three numbers: the number, how often to repeat it, and how many copies are given: 5 3 1"
-            )
+            fault = "the number, how often to repeat it, and how many copies are given: 5 3 1"
+            raise OperandError(f"fill takes three numbers: {fault}")
         value, (copies, begun) = number(operands[0], self.alphabet), map(typed, operands[1:])
         if copies > LONGEST:
             raise OperandError(f"fill repeats a number up to {LONGEST} times, and was asked for more: lower the second")

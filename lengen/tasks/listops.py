@@ -73,9 +73,8 @@ class ListOps(Part, Task, tag="listops", frozen=True):
 
     def check(self) -> None:
         if self.digits < FEWEST:
-            raise SettingError(
-                f"data.task.digits={self.digits}: expected at least {FEWEST}, the arguments of an operation"
-            )
+            fault = f"expected at least {FEWEST}, the arguments of an operation"
+            raise SettingError(f"data.task.digits={self.digits}: {fault}")
         deepest = self.digits - 1  # each operation has a digit of its own, the innermost two
         if self.depth > deepest:
             raise SettingError(
@@ -106,10 +105,8 @@ class ListOps(Part, Task, tag="listops", frozen=True):
         if not words or min(opened) < 0 or opened[-1] or 0 in opened[:-1]:
             raise OperandError(f"'{' '.join(words)}' is not one expression: each operation is closed once by ]")
         if max(opened) > self.depth:
-            raise OperandError(
-                f"'{' '.join(words)}' has {max(opened)} operations inside each other: this task has {self.depth} "
-                "at most (data.task.depth)"
-            )
+            fault = f"this task has {self.depth} at most (data.task.depth)"
+            raise OperandError(f"'{' '.join(words)}' has {max(opened)} operations inside each other: {fault}")
         if any(word in OPENING and following == CLOSING for word, following in itertools.pairwise(words)):
             raise OperandError(f"'{' '.join(words)}' has an operation of nothing: expected digits before ]")
         return Problems(tokens[None], torch.tensor([[len(words)]]))

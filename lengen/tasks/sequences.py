@@ -75,9 +75,8 @@ class Skewed(Part, Task, frozen=True):
 
     def check(self) -> None:
         if self.longest < SHORTEST:
-            raise SettingError(
-                f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens; set that"
-            )
+            fault = f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens"
+            raise SettingError(f"{fault}; set that")
         if self.skew and not SHORTEST <= self.short < self.longest:
             raise SettingError(
                 f"data.task.short={self.short}: with data.task.skew={self.skew} expected a length from {SHORTEST} to "
@@ -120,9 +119,8 @@ class OfAlphabet(Skewed, frozen=True):
     def check(self) -> None:
         super().check()
         if not 2 <= self.alphabet <= LARGEST_ALPHABET:
-            raise SettingError(
-                f"data.task.alphabet={self.alphabet}: expected an alphabet of 2 to {LARGEST_ALPHABET} numbers"
-            )
+            fault = f"expected an alphabet of 2 to {LARGEST_ALPHABET} numbers"
+            raise SettingError(f"data.task.alphabet={self.alphabet}: {fault}")
 
     def first(self) -> int:
         return 1
@@ -134,9 +132,8 @@ def of_two(length: int) -> int:
     Raises `OperandError` for a shorter one.
     """
     if length < SHORTEST:
-        raise OperandError(
-            f"test.lengths={length}: problems of this task have {SHORTEST} numbers or more; test from {SHORTEST} on"
-        )
+        fault = f"test.lengths={length}: problems of this task have {SHORTEST} numbers or more"
+        raise OperandError(f"{fault}; test from {SHORTEST} on")
     return length
 
 

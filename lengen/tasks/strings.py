@@ -29,9 +29,8 @@ class OneString(Part, Task, frozen=True):
             raise OperandError(f"{self.name} takes one string of digits, got {len(operands)}")
         text, allowed = operands[0].lower(), self.symbols
         if not text or set(text) - set(allowed):
-            raise OperandError(
-                f"operand '{operands[0]}' is not a string of digits: expected characters 0 to {allowed[-1]} only"
-            )
+            fault = f"expected characters 0 to {allowed[-1]} only"
+            raise OperandError(f"operand '{operands[0]}' is not a string of digits: {fault}")
         return Problems(digits.from_strings([text], len(text)).flip(1)[None], torch.tensor([[len(text)]]))
 
     def _drawn(self, lengths: torch.Tensor, width: int, generator: Generator) -> Problems:

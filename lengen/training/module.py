@@ -109,10 +109,8 @@ class SequenceModule(LightningModule):
         self.seed = seed = whole("seed", seed, least=0)
         self.model: Any = build_model(self.spec, seed) if model is None else model
         if not isinstance(self.model, Predicting):
-            raise TypeError(
-                f"SequenceModule(model={type(model).__name__}): expected a module with a method predict(batch) that "
-                "returns logits (B, T - 1, V)"
-            )
+            fault = "expected a module with a method predict(batch) that returns logits (B, T - 1, V)"
+            raise TypeError(f"SequenceModule(model={type(model).__name__}): {fault}")
         if self.spec.train.precision == "bf16-products":
             round_products(self.model, "native")
         self.exact_match = ExactMatch()
@@ -160,10 +158,8 @@ class SequenceModule(LightningModule):
         ids = ("position ids", data.position_ids, own.position_ids)
         for name, theirs, ours in (("tokens", [*data.vocab.symbols], [*own.vocab.symbols]), ids):
             if theirs != ours:
-                raise SettingError(
-                    f"SequenceModule: the specification of the data has other {name} than that of the module; give "
-                    "both the same one"
-                )
+                fault = f"SequenceModule: the specification of the data has other {name} than that of the module"
+                raise SettingError(f"{fault}; give both the same one")
 
     def on_train_start(self) -> None:
         """Refuse to resume on a bare loader of ours: it cannot see the step, and would start with the first batch."""
@@ -171,9 +167,8 @@ class SequenceModule(LightningModule):
         datasets = [getattr(loader, "dataset", None) for loader in loaders]
         batches = [dataset for dataset in datasets if isinstance(dataset, TrainingBatches)]
         if self.global_step and not all(batch.follows for batch in batches):
-            raise SettingError(
-                "Trainer: a loader alone starts anew; resume with fit(module, ArithmeticData(spec, seed))"
-            )
+            fault = "Trainer: a loader alone starts anew"
+            raise SettingError(f"{fault}; resume with fit(module, ArithmeticData(spec, seed))")
 
     def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
         """Log the loss and the learning rate of the step that is over, where loggers or an evaluation will look.

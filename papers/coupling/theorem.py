@@ -119,10 +119,8 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
             *((f"model.{name}", getattr(self.model, name), getattr(needed, name)) for name in names),
         ):
             if held != wanted:
-                raise SettingError(
-                    f"{path}={_shown(held)}: the construction for {made} needs {_shown(wanted)}; set "
-                    f"{path}={_shown(wanted)}"
-                )
+                fault = f"{path}={_shown(held)}: the construction for {made} needs {_shown(wanted)}"
+                raise SettingError(f"{fault}; set {path}={_shown(wanted)}")
         if self.data.format != SCRATCHPAD:
             raise SettingError(
                 f"data.format={_shown(self.data.format)}: the construction reads plain zero-padded operands and writes "
@@ -140,10 +138,8 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
         """Refuse scores, sums of alpha times P signs, that are no exact integers: else matches do not tie."""
         precision = self.train.precision
         if precision not in NUMBER_FORMATS:
-            raise SettingError(
-                f"train.precision={precision}: weights and sums would be in two formats; expected "
-                f"{', '.join(NUMBER_FORMATS)}"
-            )
+            fault = f"train.precision={precision}: weights and sums would be in two formats"
+            raise SettingError(f"{fault}; expected {', '.join(NUMBER_FORMATS)}")
         score, exact = sizes.sharpness * sum(sizes.bits), 2 ** NUMBER_FORMATS[precision].bits
         if score > exact:
             raise SettingError(

@@ -138,10 +138,8 @@ class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
     def check(self) -> None:
         super().check()
         if not isinstance(self.model.attention_bias, Lines):
-            raise SettingError(
-                "model.architecture.attention_bias: a calibrated bias is made of lines; set "
-                "model.architecture.attention_bias=lines"
-            )
+            fault = "model.architecture.attention_bias: a calibrated bias is made of lines"
+            raise SettingError(f"{fault}; set model.architecture.attention_bias=lines")
         for training in self.trained(self.train.lr).trainings():
             validate(training)
 

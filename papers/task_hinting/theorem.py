@@ -45,9 +45,8 @@ class TheoremSpec(ProbedSpec, frozen=True):
     def sorts(self) -> Sorting:
         """Its task; raises `SettingError` if that is another one."""
         if not isinstance(self.data.task, Sorting):
-            raise SettingError(
-                f"data.task={self.data.task.name}: the construction of Theorem 5.1 sorts; set data.task=sorting"
-            )
+            fault = f"data.task={self.data.task.name}: the construction of Theorem 5.1 sorts"
+            raise SettingError(f"{fault}; set data.task=sorting")
         return self.data.task
 
     def check(self) -> None:
@@ -112,10 +111,8 @@ class TheoremSpec(ProbedSpec, frozen=True):
     def admit(self, lengths: tuple[int, ...]) -> None:
         """Raise `SettingError` for sequences longer than the weights are made for."""
         if lengths and max(lengths) > self.sorts.longest:
-            raise SettingError(
-                f"a sequence of {max(lengths)} numbers: the weights are made for at most {self.sorts.longest} "
-                f"(data.task.longest); give fewer"
-            )
+            fault = f"the weights are made for at most {self.sorts.longest} (data.task.longest); give fewer"
+            raise SettingError(f"a sequence of {max(lengths)} numbers: {fault}")
 
 
 def _text(value: Any) -> str:

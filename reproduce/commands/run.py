@@ -189,10 +189,8 @@ def _on_gpu(made: Mapping[Job, float | None], options: argparse.Namespace) -> bo
     if not (made and gpu and (options.without_gpu if on_ray else not _has_gpu())):
         return gpu
     if not options.without_gpu:
-        raise PlanError(
-            f"there is no GPU here, which --profile paper is made for; {_on_cores(made)}: add --without-gpu to "
-            "start all the same, or choose --profile cpu"
-        )
+        fault = "there is no GPU here, which --profile paper is made for"
+        raise PlanError(f"{fault}; {_on_cores(made)}: add --without-gpu to start all the same, or choose --profile cpu")
     return False
 
 

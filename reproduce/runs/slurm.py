@@ -117,10 +117,8 @@ exit "$code"
 def submitted(arguments: Sequence[str]) -> str:
     """Give a script to sbatch; returns the number of its job. Raises `PlanError` if sbatch is missing, or refuses."""
     if shutil.which("sbatch") is None:
-        raise PlanError(
-            f"--executor slurm: there is no sbatch here; give this command on a login node, or submit "
-            f"{readable(Path(arguments[-1]))} there"
-        )
+        fault = "--executor slurm: there is no sbatch here"
+        raise PlanError(f"{fault}; give this command on a login node, or submit {readable(Path(arguments[-1]))} there")
     command = ["sbatch", "--parsable", *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)

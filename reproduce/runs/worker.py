@@ -234,9 +234,8 @@ def begin(work: Path, order: Order, job: Job) -> dict[str, object]:
     try:
         began = dict(json.loads(path.read_bytes()))
     except (ValueError, TypeError) as error:
-        raise StoreError(
-            f"{readable(path)}: expected JSON ({error}); delete {readable(work)}, and its run begins anew"
-        ) from None
+        fault = f"{readable(path)}: expected JSON ({error})"
+        raise StoreError(f"{fault}; delete {readable(work)}, and its run begins anew") from None
     codes = [began, *began.get("resumed", [])]  # type: ignore[misc]
     code = {name: known.get(name) for name in ("commit", "dirty", "code") if name in known or name != "code"}
     if not any(all(other.get(name) == code[name] for name in code) for other in codes):

@@ -128,10 +128,8 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(
-            f"{readable(path)} cannot be written ({error.strerror or error}): make room or give permission, "
-            "or set LENGEN_RESULTS to another folder"
-        ) from error
+        fault = "make room or give permission, or set LENGEN_RESULTS to another folder"
+        raise StoreError(f"{readable(path)} cannot be written ({error.strerror or error}): {fault}") from error
 
 
 def sync(path: Path) -> None:

@@ -170,9 +170,8 @@ def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
                 raise StoreError(damaged(path, content, info["files"][name]))
             records[field] = read(content)
         except OSError as error:
-            raise StoreError(
-                f"{readable(path)} cannot be read ({error.strerror}): restore it, or delete its folder"
-            ) from None
+            fault = "restore it, or delete its folder"
+            raise StoreError(f"{readable(path)} cannot be read ({error.strerror}): {fault}") from None
         except (RecordError, UnicodeDecodeError) as error:
             raise StoreError(f"{readable(path)}, {error}; restore it, or delete its folder") from None
     if "grid" not in records:

@@ -87,10 +87,8 @@ def _with_lines(spec: ChosenSpec) -> ChosenSpec:
     """
     task = spec.data.task
     if task.most > 1 and not isinstance(task, TwoOperandAddition):
-        raise Refused(
-            "each operand has a line of its own, and one beyond the trained number of operands has none: its digits "
-            "would be closed"
-        )
+        fault = "each operand has a line of its own"
+        raise Refused(f"{fault}, and one beyond the trained number of operands has none: its digits would be closed")
     if type(task) not in DIRECTIONS:
         raise Refused("the next answer token is found by its value, so that attention has no line to it")
     spec = lowest_first(spec)
