@@ -168,10 +168,9 @@ class TrainingBatches(IterableDataset[TrainBatch]):
     def __iter__(self) -> Iterator[TrainBatch]:
         if get_worker_info() is not None:
             if self._trainer is None or self._begun:
-                raise SettingError(
-                    "DataLoader: a worker would repeat batches, since it cannot tell where the last epoch ended; "
-                    "expected num_workers=0, or fit(module, datamodule=...) and persistent_workers=False"
-                )
+                fault = "DataLoader: a worker would repeat batches, since it cannot tell where the last epoch ended"
+                remedy = "expected num_workers=0, or fit(module, datamodule=...) and persistent_workers=False"
+                raise SettingError(f"{fault}; {remedy}")
             self._begun = True
         if self._trainer is None:
             if is_initialized():
