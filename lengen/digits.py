@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.part import LONGEST
@@ -126,6 +126,11 @@ class Problems(NamedTuple):
     def select(self, index: Tensor) -> Problems:
         """Return the problems at the given positions, in that order."""
         return Problems(self.operands[index], self.lengths[index], None if self.kinds is None else self.kinds[index])
+
+    @staticmethod
+    def joined(parts: Sequence[Problems]) -> Problems:
+        """Return problems of one width as one batch, without their sub-tasks."""
+        return Problems(torch.cat([part.operands for part in parts]), torch.cat([part.lengths for part in parts]))
 
     def packed(self) -> Problems:
         """Return the problems as bytes, lengths in two: 10 million problems of ten ten-digit operands take 1.2 GB."""

@@ -187,9 +187,7 @@ def answers(data: TaskData, model: Transformer, rows: Sequence[Sequence[str]], r
     for group in groups.values() if can_run_free(data.spec.data) else ():
         for start in range(0, len(group), AT_ONCE):
             places, parts = zip(*group[start : start + AT_ONCE], strict=True)
-            problems = Problems(
-                torch.cat([part.operands for part in parts]), torch.cat([part.lengths for part in parts])
-            )
+            problems = Problems.joined(parts)
             try:
                 for place, text in zip(places, read(writer, task, generate(model, writer, problems)), strict=True):
                     texts[place] = text

@@ -288,13 +288,9 @@ def newest(
         StoreError: with the command that makes the run where there is none.
     """
     check_profile(experiment, profile)
-    held = [
-        (run, store, at)
-        for store in stores
-        for run in store.headers(experiment.paper, holding=WEIGHTS if weights else None)
-        for at in experiment.specs
-        if profile in (None, at) and seed in (None, run.seed)
-    ]
+    holding, sizes = WEIGHTS if weights else None, [at for at in experiment.specs if profile in (None, at)]
+    headers = [(run, store) for store in stores for run in store.headers(experiment.paper, holding=holding)]
+    held = [(run, store, at) for run, store in headers for at in sizes if seed in (None, run.seed)]
     runs = [(run, store) for run, store, at in held if CATALOGUE.counts(run, experiment, at)]
     changed = [(run, store) for run, store, at in held if CATALOGUE.overridden(run, experiment, at)]
     if with_overrides:

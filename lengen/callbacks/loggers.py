@@ -24,6 +24,10 @@ LEARNING_RATE = "learning_rate"
 HEADER = ",".join(METRIC_COLUMNS) + "\n"
 
 
+Loggers = Sequence[Logger]
+"""Loggers of a Trainer, beside the one of a run folder."""
+
+
 class MetricsLogger(Logger):
     """Appends what is logged to ``metrics.csv`` in a folder, one row a value; steps are those done, from 1.
 

@@ -34,8 +34,7 @@ def longest_problems(data: TaskData, wanted: int, seed: int) -> Problems:
         parts.append(drawn.select((lengths == task.longest).all(dim=1).nonzero()[:, 0]))
     width = max(part.operands.shape[2] for part in parts)
     assert all(part.operands.shape[2] == width for part in parts)
-    joined = Problems(torch.cat([p.operands for p in parts]), torch.cat([p.lengths for p in parts]))
-    return joined.select(torch.arange(wanted))
+    return Problems.joined(parts).select(torch.arange(wanted))
 
 
 def of_response(rows: int) -> Callable[[Batch, Sides], Sides]:

@@ -63,20 +63,15 @@ def curves(
     groups = _groups(drawn, panels, fewest)
     told = _looks(groups, ordered)
     named = list(told)
-    marks = {
-        (title, name): {
-            line: at_same_lengths(published.get(item.name, ()), some[0], MEASURES[name].published, MEASURES[name].mode)
-            for line, item, some in lines
-        }
-        for title, lines in groups.items()
-        for name in wanted
-        if MEASURES[name].published and panels != "count"
-    }
-    beside = [
-        name
-        for name in wanted
-        if any(sum(map(len, found.values())) > CROWDED for (_, measure), found in marks.items() if measure == name)
-    ]
+    compared = [name for name in wanted if MEASURES[name].published and panels != "count"]
+
+    def beside_ours(lines: Sequence[Line], kind: tuple[str, str]) -> dict[str, list[Value]]:
+        return {line: at_same_lengths(published.get(item.name, ()), some[0], *kind) for line, item, some in lines}
+
+    kinds = {name: (MEASURES[name].published, MEASURES[name].mode) for name in compared}
+    marks = {(title, name): beside_ours(lines, kinds[name]) for title, lines in groups.items() for name in compared}
+    crowded = {name for (_, name), found in marks.items() if sum(map(len, found.values())) > CROWDED}
+    beside = [name for name in wanted if name in crowded]
     cells = _cells(list(groups), wanted, beside, across)
     if not cells:
         return page.empty()

@@ -232,7 +232,7 @@ class Task(Axis):
         """Return a training set of so many problems as bytes, drawn in parts, so that its size limits memory."""
         starts = range(0, examples, CHUNK)
         drawn = [self.train(min(CHUNK, examples - start), stream("set", seed, start)).packed() for start in starts]
-        return Problems(torch.cat([p.operands for p in drawn]), torch.cat([p.lengths for p in drawn]))
+        return Problems.joined(drawn)
 
     def validation(self, n: int, generator: Generator) -> Problems:
         """Return ``n`` problems of the training distribution that validate; held-out ones where a task has such."""

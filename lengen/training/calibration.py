@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from lightning.pytorch.loggers.logger import Logger
 from torch import Tensor
 
-from lengen.callbacks.loggers import METRICS, VALIDATION, Prefixed, read_metrics, write_metrics
+from lengen.callbacks.loggers import METRICS, VALIDATION, Loggers, Prefixed, read_metrics, write_metrics
 from lengen.callbacks.monitoring import added
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
@@ -59,7 +58,7 @@ def execute(
     seed: int,
     folder: Path,
     report: Report,
-    loggers: Sequence[Logger],
+    loggers: Loggers,
     calibrate: Callable[[Transformer, TaskData], Bias],
     give: Callable[[Transformer, Bias], None],
     record: Callable[[Bias, dict[str, Any], dict[str, Any]], Records],
@@ -93,7 +92,7 @@ def execute(
     return replace(outcome, info=info, arrays=outcome.arrays | arrays)
 
 
-def train_before(spec: Spec, seed: int, folder: Path, report: Report, loggers: Sequence[Logger] = ()) -> dict[str, Any]:
+def train_before(spec: Spec, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> dict[str, Any]:
     """Train in ``folder`` if that has not been done; returns the `lengen.training.run.Outcome`.
 
     ``loggers`` get its values under their names, with that of the folder before them.

@@ -116,11 +116,8 @@ def of_parts(folder: Path) -> dict[str, dict[str, Any]]:
     They are by folder, as in run.json.
     """
     choices = {path.parent: ChosenKernels(path.parent).choice for path in sorted(folder.glob(f"*/**/{FILE}"))}
-    return {
-        where.relative_to(folder).as_posix(): msgspec.to_builtins(kernels)
-        for where, kernels in choices.items()
-        if kernels
-    }
+    chosen = {path.relative_to(folder).as_posix(): kernels for path, kernels in choices.items() if kernels}
+    return {place: msgspec.to_builtins(kernels) for place, kernels in chosen.items()}
 
 
 def choose(spec: Spec, device: str) -> Kernels:
@@ -311,6 +308,3 @@ def _backward(module: SequenceModule, loss: Callable[[], torch.Tensor]) -> None:
         torch.autograd.backward(loss())
     module.zero_grad(set_to_none=True)
     module.train(training)
-
-
-__all__ = ["ChosenKernels", "Kernels", "choose", "compile_line", "missing_compiler", "of_parts", "use"]

@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from lightning import Callback, Trainer
 from lightning.fabric.plugins.environments.lightning import LightningEnvironment
-from lightning.pytorch.loggers.logger import Logger
 from safetensors.torch import save_model
 
 from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement
@@ -26,7 +25,7 @@ from lengen.callbacks.attention_maps import AttentionMaps, Probes
 from lengen.callbacks.chance import Chance
 from lengen.callbacks.checkpoint import CHECKPOINT, ResumePoint, checked
 from lengen.callbacks.learning_curves import LearningCurves
-from lengen.callbacks.loggers import METRICS, VALIDATION, MetricsLogger, read_metrics
+from lengen.callbacks.loggers import METRICS, VALIDATION, Loggers, MetricsLogger, read_metrics
 from lengen.callbacks.monitoring import Clock, StopWhenGood, TrainingLoss, added, between_readings, device_name
 from lengen.callbacks.operand_lengths import OperandLengths
 from lengen.data.datamodule import ArithmeticData
@@ -87,7 +86,7 @@ def execute(
     folder: Path,
     report: Report,
     prepare: Callable[[Transformer], None] | None = None,
-    loggers: Sequence[Logger] = (),
+    loggers: Loggers = (),
 ) -> Outcome:
     """Train and measure one specification.
 
@@ -196,7 +195,7 @@ class Measured:
 
 
 def build_trainer(
-    spec: Spec, callbacks: Sequence[Callback], loggers: Sequence[Logger] = (), *, progress: bool = False
+    spec: Spec, callbacks: Sequence[Callback], loggers: Loggers = (), *, progress: bool = False
 ) -> Trainer:
     """Return the Trainer of every run: only what our callbacks and loggers do is on, and Lightning's bar if wanted.
 

@@ -1,5 +1,6 @@
 """Figures that no shared drawing makes: keys of a step, the construction of Theorem 4.1, overlaps."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +17,9 @@ from lengen.metrics.measures import has_learned, most_have_learned
 from lengen.plotting import Published, Row, Runs
 from lengen.results.records import AttentionMap, KeyCount, Run, to_table
 from papers.coupling.measures import HEADS, nearest, of_map, uniform
+
+PAD = re.compile(r", (?:no )?scratchpad|^(?:no )?scratchpad, ")
+"""What labels of lines say of the scratchpad, which the panels say already."""
 
 
 def _scratchpad(run: Run) -> bool:
@@ -45,10 +49,7 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     handles = []
     for axes, pad in zip(panels, (True, False), strict=True):
         lines = {label: group for label, group in counted.items() if _scratchpad(group[0]) is pad}
-        names = {label: label.replace(", no scratchpad", "").replace(", scratchpad", "") for label in lines}
-        names = {
-            label: name.removeprefix("scratchpad, ").removeprefix("no scratchpad, ") for label, name in names.items()
-        }
+        names = {label: PAD.sub("", label) for label in lines}
         looks = plotting.looks(names.values())
         for label, group in lines.items():
             handles += [(names[label], _keys(axes, group, looks[names[label]], names[label]))]

@@ -91,9 +91,8 @@ def aggregates(picture: Picture, runs: Runs, published: Published) -> Figure:
         if trick.beside:
             second.plot([*trick.improves_between], [row, row], color="0.6", lw=2)
             second.plot(trick.improves, row, "o", color="black", ms=3)
-    first.set_yticks(
-        range(len(tricks)), labels=[f"{trick.trick} ({len(trick.learned)} of {trick.ran})" for trick in tricks]
-    )
+    labels = [f"{trick.trick} ({len(trick.learned)} of {trick.ran})" for trick in tricks]
+    first.set_yticks(range(len(tricks)), labels=labels)
     first.set(xlabel="Accuracy beyond, above guessing", ylim=(-0.7, len(tricks) - 0.3), xlim=(-0.03, None))
     second.set(xlabel=f"Probability to beat {BASELINE}", xlim=(-0.03, 1.03))
     second.axvline(0.5, color="0.8", lw=0.8, zorder=0)

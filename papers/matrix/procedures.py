@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from lightning.pytorch.loggers.logger import Logger
 
-from lengen.callbacks.loggers import METRICS, VALIDATION
+from lengen.callbacks.loggers import METRICS, VALIDATION, Loggers
 from lengen.data.task_data import TaskData
 from lengen.decoding.inside import longest_problems, mean_attention, of_response
 from lengen.metrics.measures import exact_at_longest
@@ -63,9 +62,7 @@ def best(tried: Sequence[Tried]) -> Tried:
     return max(tried, key=lambda attempt: (attempt.learned, attempt.validation))
 
 
-def execute_chosen(
-    spec: ChosenSpec, seed: int, folder: Path, report: Report, loggers: Sequence[Logger] = ()
-) -> lengen.Outcome:
+def execute_chosen(spec: ChosenSpec, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> Outcome:
     """Make one run; called again after a kill it goes on. ``loggers`` get the values of all of its trainings."""
     spec.check()
     tried: list[Tried] = []
@@ -104,8 +101,8 @@ def execute_chosen(
 
 
 def _train(
-    spec: ChosenSpec, training: Spec, seed: int, folder: Path, report: Report, loggers: Sequence[Logger]
-) -> tuple[Tried, lengen.Outcome | None]:
+    spec: ChosenSpec, training: Spec, seed: int, folder: Path, report: Report, loggers: Loggers
+) -> tuple[Tried, Outcome | None]:
     """Return a training with one rate; without its outcome if it was over before.
 
     A loss that diverged is the worst there is.
@@ -132,9 +129,7 @@ Lines = tuple[torch.Tensor, dict[str, torch.Tensor]]
 """(H,) bool, True if a head has a line, and the tables of `lengen.models.bias.LineBias`."""
 
 
-def execute_calibrated(
-    spec: CalibratedSpec, seed: int, folder: Path, report: Report, loggers: Sequence[Logger] = ()
-) -> Outcome:
+def execute_calibrated(spec: CalibratedSpec, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> Outcome:
     """Make both trainings; called again after a kill it goes on in whichever it was."""
 
     def lines(model: Transformer, data: TaskData) -> Lines:

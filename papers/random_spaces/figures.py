@@ -37,9 +37,8 @@ def certainty(picture: Picture, runs: Runs, published: Published) -> Figure:
     The longest trained length, then the longest tested one as the model ends its answer, and as it may not end it.
     """
     group = next((group for group in runs.values() if group), [])
-    measured = (
-        [length for length in swept.tested(group[0]) if f"uncertainty.{length}" in group[0].arrays] if group else []
-    )
+    tested = swept.tested(group[0]) if group else ()
+    measured = [length for length in tested if f"uncertainty.{length}" in group[0].arrays]
     if not measured:
         return plotting.empty()
     known = [length for length in measured if swept.role(group[0], length) == "trained"]

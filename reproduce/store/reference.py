@@ -309,12 +309,9 @@ class Reference(Store):
     def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
         """Return runs without their records, sorted; ``holding``: those that have this file."""
         folders = sorted(path.parent for path in self.path.glob(f"{paper or '*'}/*/{RUNS}"))
-        return [
-            _run(key, fields)
-            for folder in folders
-            for key, fields in self._at(folder).runs.items()
-            if profile in (None, key[1]) and (holding is None or holding in fields["files"])
-        ]
+        runs = (run for folder in folders for run in self._at(folder).runs.items())
+        sized = ((key, fields) for key, fields in runs if profile in (None, key[1]))
+        return [_run(key, fields) for key, fields in sized if holding is None or holding in fields["files"]]
 
     def made(self, experiment: str, profile: str) -> Iterator[Run]:
         """Yield the runs of one experiment at one profile with hash, overrides and kernels alone."""
