@@ -132,10 +132,8 @@ class Linear(Part, Format, tag="linear", frozen=True):
                 raise SettingError(f"data.format.{name}={str(getattr(self, name)).lower()}: {fault}")
         for name in ("pad_query", "pad_response"):
             if getattr(self, name) and task.ROWS.answer is not Row.BOUND:
-                raise SettingError(
-                    f"data.format.{name}=true: answers of {who} are as long as its operands say, so there is no "
-                    f"longest one to pad to; choose data.format.pad_to or data.format.width"
-                )
+                fault = f"answers of {who} are as long as its operands say, so there is no longest one to pad to"
+                raise SettingError(f"data.format.{name}=true: {fault}; choose data.format.pad_to or data.format.width")
         if self.pad_to and task.LAST_DIGIT:
             raise SettingError(
                 f"data.format.pad_to={self.pad_to}: the last digit of {who} is its answer, and zeros behind it would "

@@ -44,10 +44,8 @@ def _check_data(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSp
         raise SettingError(f"data.examples={data.examples}: {fault}")
     width = data.format.width
     if width and width < (longest := _longest_number(data, test)):
-        raise SettingError(
-            f"data.format.width={width}: expected at least {longest}, the digits of the longest number of a trained or "
-            f"tested problem, its result included"
-        )
+        fault = f"expected at least {longest}, the digits of the longest number of a trained or tested problem"
+        raise SettingError(f"data.format.width={width}: {fault}, its result included")
     bias = model.attention_bias
     if architecture.SPLIT and bias is not None and (data.spaces is not None or not width):
         raise SettingError(
@@ -60,10 +58,8 @@ def _check_data(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSp
     if data.hints and model.tied:
         raise SettingError("data.hints: every task has an output head of its own; set model.tied=false")
     if data.hints and data.examples and not train.one_length:
-        raise SettingError(
-            f"data.examples={data.examples}: with data.hints a training set is streamed, for which all batches share "
-            f"one length; set data.examples=0 or train.one_length=true"
-        )
+        fault = "with data.hints a training set is streamed, for which all batches share one length"
+        raise SettingError(f"data.examples={data.examples}: {fault}; set data.examples=0 or train.one_length=true")
 
 
 def _check_loss(data: DataSpec, model: ModelSpec, train: TrainSpec) -> None:

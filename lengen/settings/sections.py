@@ -171,10 +171,8 @@ class DataSpec(Section, frozen=True):
             if names.count(hint.name) > 1:
                 raise SettingError(f"data.hints: {hint.kind} stands there twice; expected different auxiliary tasks")
             if hint.name == self.task.name and hint.longest > self.task.longest:
-                raise SettingError(
-                    f"data.hints: {hint.kind} is data.task={self.task.kind} itself, at lengths beyond those it is "
-                    f"trained on; to train more lengths of it, change data.task"
-                )
+                fault = f"{hint.kind} is data.task={self.task.kind} itself, at lengths beyond those it is trained on"
+                raise SettingError(f"data.hints: {fault}; to train more lengths of it, change data.task")
             if hint.symbols != self.task.symbols:
                 fault = f"data.hints: {hint.kind} has other symbols than data.task={self.task.kind}"
                 raise SettingError(f"{fault}; expected an auxiliary task with the same digits")
@@ -184,10 +182,8 @@ class DataSpec(Section, frozen=True):
                 raise SettingError(f"data.hints: {error}") from None
         foreign = any(len(symbol) > 1 or symbol not in string.printable for symbol in self.symbols)
         if self.vocabulary == "printable" and foreign:
-            raise SettingError(
-                f"data.vocabulary=printable: {self.task.kind} is written with symbols that are no printable ASCII "
-                f"characters; set data.vocabulary=task"
-            )
+            fault = f"{self.task.kind} is written with symbols that are no printable ASCII characters"
+            raise SettingError(f"data.vocabulary=printable: {fault}; set data.vocabulary=task")
 
 
 Decay = Annotated[float, Meta(ge=0, lt=1)]

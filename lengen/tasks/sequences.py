@@ -78,10 +78,8 @@ class Skewed(Part, Task, frozen=True):
             fault = f"data.task.longest={self.longest}: the shortest training sequence has {SHORTEST} tokens"
             raise SettingError(f"{fault}; set that")
         if self.skew and not SHORTEST <= self.short < self.longest:
-            raise SettingError(
-                f"data.task.short={self.short}: with data.task.skew={self.skew} expected a length from {SHORTEST} to "
-                f"{self.longest - 1}, below the longest trained"
-            )
+            fault = f"with data.task.skew={self.skew} expected a length from {SHORTEST} to {self.longest - 1}"
+            raise SettingError(f"data.task.short={self.short}: {fault}, below the longest trained")
 
     @property
     def distribution(self) -> Skew:

@@ -150,10 +150,8 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
             return torch.nn.functional.pad(_reserve(1)[0].long(), (0, max(self.lengths) - 1))
         free = problems_of(length) - sum(len(part) for part in _reserve(length) if length > 1)
         if quota > free:
-            raise SettingError(
-                f"data.examples: {quota} problems of {length} digits are asked for, and there are {free} beside the "
-                f"reserved ones; lower data.examples or train more lengths"
-            )
+            fault = f"{quota} problems of {length} digits are asked for, and there are {free} beside the reserved ones"
+            raise SettingError(f"data.examples: {fault}; lower data.examples or train more lengths")
         found = torch.zeros(0, 2, max(self.lengths), dtype=torch.long)
         while len(found) < quota:
             drawn = self._draw(torch.full((int(1.1 * quota) + 8,), length), generator)

@@ -122,16 +122,12 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
                 fault = f"{path}={_shown(held)}: the construction for {made} needs {_shown(wanted)}"
                 raise SettingError(f"{fault}; set {path}={_shown(wanted)}")
         if self.data.format != SCRATCHPAD:
-            raise SettingError(
-                f"data.format={_shown(self.data.format)}: the construction reads plain zero-padded operands and writes "
-                f"a reversed scratchpad; leave data.format as it is"
-            )
+            fault = "the construction reads plain zero-padded operands and writes a reversed scratchpad"
+            raise SettingError(f"data.format={_shown(self.data.format)}: {fault}; leave data.format as it is")
         longest, most = max(self.test.lengths), max(self.test.counts)
         if longest > sizes.digits or most > sizes.operands:
-            raise SettingError(
-                f"test.lengths, test.counts: {most} operands of {longest} digits are more than the {made} that the "
-                f"construction is made for; raise data.task.operands and data.task.digits"
-            )
+            fault = f"{most} operands of {longest} digits are more than the {made} that the construction is made for"
+            raise SettingError(f"test.lengths, test.counts: {fault}; raise data.task.operands and data.task.digits")
         self._check_precision(sizes)
 
     def _check_precision(self, sizes: Sizes) -> None:

@@ -36,10 +36,8 @@ class ProbedSpec(Spec, frozen=True):
         if not probe.examples and not probe.sequences:
             return
         if not isinstance(task, Sorting) or self.model.tied:
-            raise SettingError(
-                "probe: minimum, identity and successor are looked for in models that sort and have an output head of "
-                "their own; set probe.examples=0 and probe.sequences=[]"
-            )
+            fault = "identity and successor are looked for in models that sort and have an output head of their own"
+            raise SettingError(f"probe: minimum, {fault}; set probe.examples=0 and probe.sequences=[]")
         if probe.examples and self.model.layers < 2:
             raise SettingError(f"model.layers={self.model.layers}: the mechanisms of Section 4 take two layers")
         for sequence in probe.sequences:
