@@ -263,15 +263,9 @@ def check_profile(experiment: Experiment, profile: str | None) -> None:
 
 
 def newest(
-    experiment: Experiment,
-    stores: Sequence[Store],
-    profile: str | None = None,
-    seed: int | None = None,
-    *,
-    weights: bool = False,
-    with_overrides: bool = False,
-    otherwise: str,
-) -> tuple[Run, Store]:
+    experiment: Experiment, stores: Sequence[Store], profile: str | None = None, seed: int | None = None, *,
+    weights: bool = False, with_overrides: bool = False, otherwise: str,
+) -> tuple[Run, Store]:  # fmt: skip
     """Return the newest finished run without its records, and its store; a smoke run only for want of others.
 
     Args:

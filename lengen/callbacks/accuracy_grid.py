@@ -187,15 +187,9 @@ class AccuracyGrid(Measurement):
     """
 
     def __init__(
-        self,
-        lengths: Sequence[int],
-        counts: Sequence[int] = (1,),
-        examples: int = 1000,
-        *,
-        free_running: bool = True,
-        sampled: int = 0,
-        folder: Path | None = None,
-    ) -> None:
+        self, lengths: Sequence[int], counts: Sequence[int] = (1,), examples: int = 1000, *, free_running: bool = True,
+        sampled: int = 0, folder: Path | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.cells = cells(lengths, counts)
         several = len({count for _, count in self.cells}) > 1

@@ -287,17 +287,9 @@ def go_on(model: Transformer, writer: Writer, problems: Problems, reading: Readi
 
 
 def _go_on(
-    model: Transformer,
-    writer: Writer,
-    problems: Problems,
-    cache: Cache,
-    start: Tensor,
-    reference: Tensor,
-    agreed: Tensor,
-    newest: Tensor,
-    left: Tensor,
-    choose: Choose,
-) -> Tensor:
+    model: Transformer, writer: Writer, problems: Problems, cache: Cache, start: Tensor, reference: Tensor,
+    agreed: Tensor, newest: Tensor, left: Tensor, choose: Choose,
+) -> Tensor:  # fmt: skip
     """Let examples that are ``left`` (B,) write on after their ``newest`` token, which follows ``agreed`` ones."""
     planned, slots, offsets = writer.plan(problems)
     size, device = int(slots.max()), model.device

@@ -105,14 +105,9 @@ def attention_weights(query: Tensor, key: Tensor, scale: float, bias: Tensor | N
 
 
 def attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    scale: float,
-    bias: Tensor | None,
-    mask: Tensor | None = None,
+    query: Tensor, key: Tensor, value: Tensor, scale: float, bias: Tensor | None, mask: Tensor | None = None,
     dropout: float = 0.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Return attention output (B, H, Q, D) through the fused kernel; ``mask`` None means causal with Q = K.
 
     ``dropout`` is the share of the softmax weights that is dropped.

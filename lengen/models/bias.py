@@ -41,13 +41,9 @@ class CalibrationError(ValueError):
 
 
 def calibrate_bias(
-    attention: Tensor,
-    size: tuple[int, int],
-    directions: Iterable[tuple[int, int]],
-    sigma: float = 2.0,
-    *,
+    attention: Tensor, size: tuple[int, int], directions: Iterable[tuple[int, int]], sigma: float = 2.0, *,
     line: Line = "mean",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Return bias (heads, M, N) that opens the lines standing out in ``attention`` and closes all else with -inf.
 
     The lines are continued.

@@ -125,14 +125,9 @@ class Attention(Rounds):
         return related * self.scale if bias is None else related * self.scale + bias
 
     def forward(
-        self,
-        x: Tensor,
-        context: Context,
-        cache: LayerCache | None = None,
-        memory: LayerCache | None = None,
-        record: Record | None = None,
-        name: str = "self",
-    ) -> Tensor:
+        self, x: Tensor, context: Context, cache: LayerCache | None = None, memory: LayerCache | None = None,
+        record: Record | None = None, name: str = "self",
+    ) -> Tensor:  # fmt: skip
         """Attend from the tokens ``x`` to themselves, to a ``cache`` that they join, or to another ``memory``.
 
         A ``record`` keeps what it asks for under ``name``.
@@ -201,14 +196,9 @@ class Block(nn.Module):
         return out
 
     def forward(
-        self,
-        x: Tensor,
-        context: Context,
-        cache: LayerCache | None = None,
-        crossing: Context | None = None,
-        memory: LayerCache | None = None,
-        record: Record | None = None,
-    ) -> Tensor:
+        self, x: Tensor, context: Context, cache: LayerCache | None = None, crossing: Context | None = None,
+        memory: LayerCache | None = None, record: Record | None = None,
+    ) -> Tensor:  # fmt: skip
         """Return the residual stream (B, T, C) after this block.
 
         Arguments as in `lengen.models.transformer.Stack.forward`.

@@ -35,14 +35,9 @@ class Decoder(Transformer):
         self._initialise()
 
     def forward(
-        self,
-        tokens: Tensor,
-        ids: Tensor,
-        prompt: Tensor | None = None,
-        output: int = 0,
-        loops: Tensor | None = None,
+        self, tokens: Tensor, ids: Tensor, prompt: Tensor | None = None, output: int = 0, loops: Tensor | None = None,
         record: Record | None = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Return logits (B, T, V) after each token, from (B, T) tokens and (levels, B or 1, T) ids.
 
         ``prompt`` (B,) holds the tokens before each response, where attention depends on them; ``output`` is the

@@ -123,15 +123,9 @@ class Stack(nn.ModuleList):
         return torch.where((layer // len(self.applied()) < loops)[:, None, None], new, x)
 
     def forward(
-        self,
-        embedded: Tensor,
-        context: Context,
-        caches: Sequence[LayerCache] = (),
-        crossing: Context | None = None,
-        memories: Sequence[LayerCache] = (),
-        record: Record | None = None,
-        ending: nn.Module | None = None,
-    ) -> Tensor:
+        self, embedded: Tensor, context: Context, caches: Sequence[LayerCache] = (), crossing: Context | None = None,
+        memories: Sequence[LayerCache] = (), record: Record | None = None, ending: nn.Module | None = None,
+    ) -> Tensor:  # fmt: skip
         """Return the residual stream (B, T, C) after all blocks.
 
         Args:

@@ -34,18 +34,9 @@ Line = tuple[str, Experiment, Sequence[Run]]
 
 
 def curves(
-    picture: Picture,
-    runs: Runs,
-    published: Published,
-    *,
-    panels: str = "",
-    measures: Sequence[str] = ("exact",),
-    chance: float | None = None,
-    log: bool = False,
-    fewest: int = 2,
-    across: int = 3,
-    ordered: bool = False,
-) -> Figure:
+    picture: Picture, runs: Runs, published: Published, *, panels: str = "", measures: Sequence[str] = ("exact",),
+    chance: float | None = None, log: bool = False, fewest: int = 2, across: int = 3, ordered: bool = False,
+) -> Figure:  # fmt: skip
     """Draw a line for each variant over lengths.
 
     Args:
@@ -160,13 +151,9 @@ def _cells(
 
 
 def _panel(
-    axes: Axes,
-    lines: Sequence[Line],
-    name: str,
-    told: Mapping[str, Look],
-    count: int | None,
+    axes: Axes, lines: Sequence[Line], name: str, told: Mapping[str, Look], count: int | None,
     marks: Mapping[str, Sequence[Value]],
-) -> None:
+) -> None:  # fmt: skip
     for line, _, some in lines:
         frame = values(some, name, count)
         if len(frame):
@@ -226,17 +213,9 @@ def _name(axes: Axes, lines: Sequence[Line], name: str, log: bool) -> None:
 
 
 def training(
-    picture: Picture,
-    runs: Runs,
-    published: Published,
-    *,
-    families: Mapping[str, str],
-    lines: str = "",
-    names: Mapping[str, str] | None = None,
-    shares: Sequence[str] = (),
-    smooth: int = 1,
-    dashed: bool = False,
-) -> Figure:
+    picture: Picture, runs: Runs, published: Published, *, families: Mapping[str, str], lines: str = "",
+    names: Mapping[str, str] | None = None, shares: Sequence[str] = (), smooth: int = 1, dashed: bool = False,
+) -> Figure:  # fmt: skip
     """Draw records of training over optimizer steps: a column an experiment, a row a family of metrics.
 
     Args:

@@ -43,14 +43,9 @@ Map = tuple[str, Experiment, Sequence[Run], str]
 
 
 def grid(
-    picture: Picture,
-    runs: Runs,
-    published: Published,
-    *,
-    metric: str = "correct",
-    modes: Sequence[str] = ("teacher_forced",),
-    titles: Mapping[str, str] = MappingProxyType({}),
-) -> Figure:
+    picture: Picture, runs: Runs, published: Published, *, metric: str = "correct",
+    modes: Sequence[str] = ("teacher_forced",), titles: Mapping[str, str] = MappingProxyType({}),
+) -> Figure:  # fmt: skip
     """Draw a heat map for each variant: rows and columns are the axes of its table, if it has no gaps, or a sequence.
 
     Args:

@@ -54,15 +54,10 @@ class Records(NamedTuple):
 
 
 def execute(
-    trainings: Sequence[Spec],
-    seed: int,
-    folder: Path,
-    report: Report,
-    loggers: Loggers,
-    calibrate: Callable[[Transformer, TaskData], Bias],
-    give: Callable[[Transformer, Bias], None],
+    trainings: Sequence[Spec], seed: int, folder: Path, report: Report, loggers: Loggers,
+    calibrate: Callable[[Transformer, TaskData], Bias], give: Callable[[Transformer, Bias], None],
     record: Callable[[Bias, dict[str, Any], dict[str, Any]], Records],
-) -> run.Outcome:
+) -> run.Outcome:  # fmt: skip
     """Make both trainings as one run, whose seconds of training are those of both.
 
     Called again after a kill it goes on.

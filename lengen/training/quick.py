@@ -191,13 +191,9 @@ def _with_ids(values: dict[str, Any]) -> None:
 
 
 def train(
-    task: str | Task | Spec = "addition",
-    *,
-    seed: int = 0,
-    callbacks: "Callback | Sequence[Callback] | None" = (),
-    progress: bool = False,
-    **named: Any,
-) -> "SequenceModule":
+    task: str | Task | Spec = "addition", *, seed: int = 0, callbacks: "Callback | Sequence[Callback] | None" = (),
+    progress: bool = False, **named: Any,
+) -> "SequenceModule":  # fmt: skip
     """Train a model and return its module, ready to answer: `lengen.load` takes it.
 
     Args:

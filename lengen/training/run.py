@@ -81,13 +81,9 @@ class Outcome:
 
 
 def execute(
-    spec: Spec,
-    seed: int,
-    folder: Path,
-    report: Report,
-    prepare: Callable[[Transformer], None] | None = None,
+    spec: Spec, seed: int, folder: Path, report: Report, prepare: Callable[[Transformer], None] | None = None,
     loggers: Loggers = (),
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Train and measure one specification.
 
     Call again after a kill and it goes on from the last checkpoint, after Ctrl-C or SIGTERM from the last step.

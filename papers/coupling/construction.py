@@ -93,14 +93,9 @@ def set_heads(attention: torch.nn.Module, sizes: Sizes, sharpness: float) -> Non
 
 
 def set_head(
-    attention: torch.nn.Module,
-    head: int,
-    sizes: Sizes,
-    sharpness: float,
-    compares: tuple[tuple[str, str], ...],
-    reads: tuple[str, float],
-    writes: str,
-) -> None:
+    attention: torch.nn.Module, head: int, sizes: Sizes, sharpness: float, compares: tuple[tuple[str, str], ...],
+    reads: tuple[str, float], writes: str,
+) -> None:  # fmt: skip
     """Set one head: pairs (subspace of the query, subspace of the key) that have to agree, what it reads and writes."""
     at, size = sizes.subspaces(), sum(sizes.bits) + 1
     rows = slice(head * size, (head + 1) * size)

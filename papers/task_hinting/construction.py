@@ -65,15 +65,9 @@ def construct(model: Decoder, spec: TheoremSpec) -> None:
 
 
 def set_weights(
-    model: Decoder,
-    alphabet: int,
-    *,
-    gain: float,
-    sharpness: float,
-    epsilon: float = EPSILON,
-    slope: float = TEMPERATURE,
-    printed: bool = False,
-) -> None:
+    model: Decoder, alphabet: int, *, gain: float, sharpness: float, epsilon: float = EPSILON,
+    slope: float = TEMPERATURE, printed: bool = False,
+) -> None:  # fmt: skip
     """Set the weights of a model whose parameters are zero.
 
     Args:

@@ -183,16 +183,9 @@ def architecture(alphabet: int, variant: Variant = "repaired") -> dict[str, Any]
 
 
 def theorem(
-    alphabet: int,
-    longest: int,
-    lengths: tuple[int, ...] = (),
-    counts: tuple[int, ...] = (1,),
-    *,
-    variant: Variant = "repaired",
-    precision: str = "32-true",
-    examples: int = 100,
-    probe: ProbeSpec | None = None,
-) -> TheoremSpec:
+    alphabet: int, longest: int, lengths: tuple[int, ...] = (), counts: tuple[int, ...] = (1,), *,
+    variant: Variant = "repaired", precision: str = "32-true", examples: int = 100, probe: ProbeSpec | None = None,
+) -> TheoremSpec:  # fmt: skip
     """Return the transformer of Theorem 5.1 for ``alphabet`` symbols and up to ``longest`` numbers.
 
     It is tested at ``lengths``.

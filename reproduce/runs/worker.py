@@ -104,13 +104,9 @@ class JobQueue(Generic[T]):
 
 
 def work(
-    jobs: Sequence[Job],
-    order: Order,
-    watch: Watch,
-    holders: MutableSequence[int],
-    first: int = 0,
+    jobs: Sequence[Job], order: Order, watch: Watch, holders: MutableSequence[int], first: int = 0,
     patience: float = math.inf,
-) -> None:
+) -> None:  # fmt: skip
     """Make every run that nobody else makes, one after another, and wait for what others are making.
 
     Args:

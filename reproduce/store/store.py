@@ -179,15 +179,9 @@ class LocalStore(Store):
 
     @contextlib.contextmanager
     def workspace(
-        self,
-        experiment: str,
-        profile: str,
-        seed: int,
-        spec_hash: str,
-        *,
-        fresh: bool = False,
+        self, experiment: str, profile: str, seed: int, spec_hash: str, *, fresh: bool = False,
         tell: Callable[[str], None] | None = None,
-    ) -> Iterator[Workspace]:
+    ) -> Iterator[Workspace]:  # fmt: skip
         """Yield the work folder of one run, with its lease held; what another specification left is discarded.
 
         ``fresh`` discards what the same specification left too. Where another process holds the lease, ``tell``
