@@ -223,10 +223,7 @@ def _words(sort: type, value: Any, places: list[str]) -> list[str]:
     for name in ".".join(reversed(places)).split("."):
         if not isinstance(value, dict) or name not in value:
             return []
-        axis = None if isinstance(declared, type) and issubclass(declared, Part) else axis_of(declared)
-        structs = [cls for cls in (declared, *typing.get_args(declared)) if isinstance(cls, type)]
-        declared = field_type(structs[0] if axis is None else kinds(axis)[value["kind"]], name)
-        value = value[name]
+        declared, value = field_type(owner_of(declared, value), name), value[name]
     return [str(word) for word in typing.get_args(declared)]
 
 
@@ -264,6 +261,12 @@ def field_type(sort: type, name: str) -> Any:
 def class_of(declared: Any) -> Any:
     """Return the class of a field that holds a section or a part, or none."""
     return next(part for part in (declared, *typing.get_args(declared)) if isinstance(part, type))
+
+
+def owner_of(declared: Any, data: Mapping[str, Any]) -> Any:
+    """Return the class of the plain data of a field: where any part of an axis may stand, that of its kind."""
+    sort = class_of(declared)
+    return kinds(sort)[data["kind"]] if issubclass(sort, Axis) and not issubclass(sort, Part) else sort
 
 
 def axis_of(declared: Any) -> type[Axis] | None:

@@ -216,9 +216,9 @@ def _check_integers(where: str, values: Tensor, shape: tuple[int | None, ...], b
     _expect(low >= 0 and (not below or high < below), where, f"values from {low} to {high}", span)
 
 
-def _expect(right: bool, where: str, found: object, expected: object) -> None:
+def _expect(right: bool, where: str, held: object, expected: object) -> None:
     if not right:
-        raise SettingError(f"{where}: found {found}; expected {expected}")
+        raise SettingError(f"{where}: found {held}; expected {expected}")
 
 
 CHECKED = 10_000

@@ -99,18 +99,18 @@ def bases(model: Transformer) -> Bases:
     return Bases(model.embedding.weight.detach().cpu(), model.head.weight.detach().cpu())
 
 
-def orthogonality(found: Bases, numbers: int) -> dict[str, float]:
+def orthogonality(both: Bases, numbers: int) -> dict[str, float]:
     """Measure how nearly orthogonal and equally long the basis vectors of the first ``numbers`` symbols are.
 
     ``encoder_cosine``, ``decoder_cosine``: mean absolute cosine of two different vectors of a basis;
     ``between_cosine``: of one vector each. ``encoder_norm_spread``, ``decoder_norm_spread``: deviation of the lengths
     over their mean. Random directions in C dimensions have a mean absolute cosine of about sqrt(2 / (pi C)).
     """
-    digits = [basis[FIRST : FIRST + numbers].double() for basis in found]
+    digits = [basis[FIRST : FIRST + numbers].double() for basis in both]
     units = [basis / basis.norm(dim=1, keepdim=True) for basis in digits]
     different = ~torch.eye(numbers, dtype=torch.bool)
     values = {"between_cosine": (units[0] @ units[1].T).abs().mean()}
-    for name, basis, unit in zip(found._fields, digits, units, strict=True):
+    for name, basis, unit in zip(both._fields, digits, units, strict=True):
         lengths = basis.norm(dim=1)
         values[f"{name}_cosine"] = (unit @ unit.T).abs()[different].mean()
         values[f"{name}_norm_spread"] = lengths.std(correction=0) / lengths.mean()

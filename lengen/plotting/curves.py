@@ -48,20 +48,20 @@ def curves(
         ordered: lines have an order, and their colours too.
     """
     drawn = page.shown(picture, runs)
-    wanted = [name for name in measures if any(len(values(some, name)) for _, some in drawn)]
+    wanted = [name for name in measures if any(len(values(group, name)) for _, group in drawn)]
     if not drawn or not wanted:
         return page.empty()
     groups = _groups(drawn, panels, fewest)
-    told = _looks(groups, ordered)
-    named = list(told)
+    styles = _looks(groups, ordered)
+    named = list(styles)
     compared = [name for name in wanted if MEASURES[name].published and panels != "count"]
 
     def beside_ours(lines: Sequence[Line], kind: tuple[str, str]) -> dict[str, list[Value]]:
-        return {line: at_same_lengths(published.get(item.name, ()), some[0], *kind) for line, item, some in lines}
+        return {line: at_same_lengths(published.get(item.name, ()), group[0], *kind) for line, item, group in lines}
 
     kinds = {name: (MEASURES[name].published, MEASURES[name].mode) for name in compared}
     marks = {(title, name): beside_ours(lines, kinds[name]) for title, lines in groups.items() for name in compared}
-    crowded = {name for (_, name), found in marks.items() if sum(map(len, found.values())) > CROWDED}
+    crowded = {name for (_, name), points in marks.items() if sum(map(len, points.values())) > CROWDED}
     beside = [name for name in wanted if name in crowded]
     cells = _cells(list(groups), wanted, beside, across)
     if not cells:
@@ -76,12 +76,12 @@ def curves(
     for row, column, title, name, theirs in cells:
         axes = grid[row][column]
         axes.set_visible(True)
-        lines, found = groups[title], marks.get((title, name), {})
+        lines, points = groups[title], marks.get((title, name), {})
         count = int(title.rpartition(" ")[2]) if panels == "count" else None
         if theirs:
-            _published(axes, found, told)
+            _published(axes, points, styles)
         else:
-            _panel(axes, lines, name, told, count, {} if name in beside else found)
+            _panel(axes, lines, name, styles, count, {} if name in beside else points)
         if chance is not None and MEASURES[name].share and name != "exact":
             axes.axhline(chance, color="0.5", linewidth=0.7, linestyle=":")
         _name(axes, lines, name, log)
@@ -90,10 +90,10 @@ def curves(
         last = not any(r > row and c == column for r, c, *_ in cells)
         axes.set_xlabel(page.length_axis(lines[0][2][0]) if last else "")
     handles: list[Artist] = [
-        Line2D([], [], color=told[line].colour, marker=told[line].marker, ls=told[line].line, label=line)
+        Line2D([], [], color=styles[line].colour, marker=styles[line].marker, ls=styles[line].line, label=line)
         for line in named
     ]
-    hollow = keys(value for found in marks.values() for some in found.values() for value in some)
+    hollow = keys(value for points in marks.values() for group in points.values() for value in group)
     if len(named) > 1 or hollow:
         page.legend(figure, [*handles, *hollow])
     return figure
@@ -123,18 +123,18 @@ def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewe
     """Return a dictionary from the title of a panel to its lines."""
     groups: dict[str, list[Line]] = {}
     if panels == "count":
-        counts = sorted({cell[1] for _, some in drawn for run in some for cell in run.grid.scores if cell[1:]})
+        counts = sorted({cell[1] for _, group in drawn for run in group for cell in run.grid.scores if cell[1:]})
         for count in (count for count in counts if count >= fewest):
             groups[f"r = {count}"] = [
-                (page.label(item, some), item, some)
-                for item, some in drawn
-                if any(cell[1:] == (count,) for run in some for cell in run.grid.scores)
+                (page.label(item, group), item, group)
+                for item, group in drawn
+                if any(cell[1:] == (count,) for run in group for cell in run.grid.scores)
             ]
         return groups
-    for item, some in drawn:
-        names = page.labels(item, some)
-        rest = ", ".join(text for name, text in names.items() if name != panels and text) or page.label(item, some)
-        groups.setdefault(names.get(panels, ""), []).append((rest, item, some))
+    for item, group in drawn:
+        names = page.labels(item, group)
+        rest = ", ".join(text for name, text in names.items() if name != panels and text) or page.label(item, group)
+        groups.setdefault(names.get(panels, ""), []).append((rest, item, group))
     return groups
 
 
@@ -151,18 +151,18 @@ def _cells(
 
 
 def _panel(
-    axes: Axes, lines: Sequence[Line], name: str, told: Mapping[str, Look], count: int | None,
+    axes: Axes, lines: Sequence[Line], name: str, styles: Mapping[str, Look], count: int | None,
     marks: Mapping[str, Sequence[Value]],
 ) -> None:  # fmt: skip
-    for line, _, some in lines:
-        frame = values(some, name, count)
+    for line, _, group in lines:
+        frame = values(group, name, count)
         if len(frame):
-            _line(axes, frame, told[line], 1.0 if most_have_learned(some) else PALE)
+            _line(axes, frame, styles[line], 1.0 if most_have_learned(group) else PALE)
     taken: dict[tuple[float, float], int] = {}
     for line, theirs in marks.items():
         for value in theirs:
             place = (value.lengths[1], round(value.value, 2))
-            mark(axes, value, told[line], taken.setdefault(place, 0))
+            mark(axes, value, styles[line], taken.setdefault(place, 0))
             taken[place] += 1
 
 
@@ -182,14 +182,14 @@ def _line(axes: Axes, frame: pd.DataFrame, look: Look, alpha: float) -> None:
             )  # fmt: skip
 
 
-def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], told: Mapping[str, Look]) -> None:
+def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], styles: Mapping[str, Look]) -> None:
     """Draw a panel of published values alone: hollow marks joined by a thin line."""
     for line, theirs in marks.items():
         points = sorted((value.lengths[1], value.value) for value in theirs)
         if points:
             xs, ys = zip(*points, strict=True)
             axes.plot(
-                xs, ys, marker=told[line].marker, ls=told[line].line, lw=0.8, color=told[line].colour,
+                xs, ys, marker=styles[line].marker, ls=styles[line].line, lw=0.8, color=styles[line].colour,
                 markerfacecolor="none", markersize=4.5, clip_on=False,
             )  # fmt: skip
 
@@ -227,26 +227,26 @@ def training(
         dashed: lines are lengths, and those that were not trained are dashed.
     """
     shown = page.shown(picture, runs)
-    drawn = [(item, some) for item, some in shown if any(_lines_of(some, name) for name in families)]
+    drawn = [(item, group) for item, group in shown if any(_lines_of(group, name) for name in families)]
     if not drawn:
         return page.empty()
     wide = min(len(drawn), 5)
     figure = page.sheet(page.PAGE if wide > 1 else page.COLUMN, 1.6 * len(families) + 1.25)
     grid = figure.subplots(len(families), wide, squeeze=False, sharex="col", sharey="row")
-    every = list(dict.fromkeys(line for name in families for _, some in drawn for line in _lines_of(some, name)))
+    every = list(dict.fromkeys(line for name in families for _, group in drawn for line in _lines_of(group, name)))
     every.sort(key=lambda line: (not line.isdecimal(), int(line) if line.isdecimal() else 0))
-    told = in_order(every) if lines else looks([(names or {}).get(line, line) for line in every])
+    styles = in_order(every) if lines else looks([(names or {}).get(line, line) for line in every])
     if not lines:  # colours and dashes tell them apart
-        told = {name: look._replace(marker="") for name, look in told.items()}
+        styles = {name: look._replace(marker="") for name, look in styles.items()}
     marked = False
     for place, (row, (name, what)) in enumerate(zip(grid, families.items(), strict=True)):
-        for axes, (item, some) in zip(row, drawn, strict=False):
-            line_names = _lines_of(some, name)
+        for axes, (item, group) in zip(row, drawn, strict=False):
+            line_names = _lines_of(group, name)
             for line in line_names:
-                points = metrics(some, f"{name}.{line}" if line else name, smooth)
-                look = told[line if lines else (names or {}).get(line, line)]
+                points = metrics(group, f"{name}.{line}" if line else name, smooth)
+                look = styles[line if lines else (names or {}).get(line, line)]
                 middle = points.groupby("step")["value"].median()
-                dashes = "--" if dashed and not some[0].trained.has((int(line),)) else look.line
+                dashes = "--" if dashed and not group[0].trained.has((int(line),)) else look.line
                 some_points = max(1, len(middle) // 5)
                 axes.plot(
                     middle.index, middle.to_numpy(), ls=dashes, color=look.colour, lw=1.1, ms=3, mew=0,
@@ -256,17 +256,17 @@ def training(
                 page.percent(axes)
                 theirs = published.get(item.name, ())
                 for mode in ("teacher_forced", "sampled"):
-                    marked |= _at_end(axes, at_same_lengths(theirs, some[0], mode=mode), told)
-            axes.set_title(page.label(item, some).replace(", ", ",\n", 1) if place == 0 else "")
+                    marked |= _at_end(axes, at_same_lengths(theirs, group[0], mode=mode), styles)
+            axes.set_title(page.label(item, group).replace(", ", ",\n", 1) if place == 0 else "")
             axes.xaxis.set_major_locator(MaxNLocator(3))
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         row[0].set_ylabel(what)
         if name not in shares:
-            logged = [row for _, some in drawn for run in some for row in run.metrics]
+            logged = [row for _, group in drawn for run in group for row in run.metrics]
             _logarithmic(row[0], [value for _, metric, value in logged if metric.startswith(name)])
     for axes in grid[-1]:
         axes.set_xlabel("Steps")
-    entries = {line: told[line if lines else (names or {}).get(line, line)] for line in every if line or not lines}
+    entries = {line: styles[line if lines else (names or {}).get(line, line)] for line in every if line or not lines}
     handles: list[Artist] = [
         Line2D([], [], color=look.colour, ls=look.line, label=(names or {}).get(line, line), ms=3, marker=look.marker)
         for line, look in entries.items()
@@ -276,7 +276,7 @@ def training(
     return figure
 
 
-def _at_end(axes: Axes, theirs: Sequence[Value], told: Mapping[str, Look]) -> bool:
+def _at_end(axes: Axes, theirs: Sequence[Value], styles: Mapping[str, Look]) -> bool:
     """Draw published values as hollow marks at the end of the training, in the colours of their lengths.
 
     True if any was drawn.
@@ -284,7 +284,7 @@ def _at_end(axes: Axes, theirs: Sequence[Value], told: Mapping[str, Look]) -> bo
     last = max((float(np.max(line.get_xdata())) for line in axes.lines), default=0.0)
     drawn = False
     for k, value in enumerate(theirs):
-        look = told.get(str(value.lengths[1]))
+        look = styles.get(str(value.lengths[1]))
         if look and value.lengths[0] == value.lengths[1]:
             drawn = True
             aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3 * (k % 3), units="points")

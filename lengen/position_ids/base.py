@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lengen.digits import Generator, Tensor
+from lengen.digits import Generator, Tensor, torch
 from lengen.formats.base import Format
 from lengen.part import Axis
 
@@ -60,7 +60,7 @@ class PositionIds(Axis):
         Their highest coordinates are ``highest`` (levels of the layout, B). ``key`` (B,) identifies problems, for ids
         that are random in tests as well.
         """
-        raise NotImplementedError
+        return torch.zeros_like(highest[:1])
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
         """Return ids (levels, B or 1, T) of tokens at ``places`` (B or 1, T).

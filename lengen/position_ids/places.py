@@ -32,7 +32,7 @@ class Consecutive(Part, PositionIds, tag="consecutive", frozen=True):
     def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         if self.max_position:
             refuse_longer("consecutive", sizes, self.max_position)
-        return torch.zeros_like(highest[:1])
+        return super().offsets(highest, sizes, generator, key)
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
         return places[None]
@@ -58,9 +58,6 @@ class Cyclic(Part, PositionIds, tag="cyclic", frozen=True):
     @property
     def sizes(self) -> tuple[int, ...]:
         return (self.period - 1,)
-
-    def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
-        return torch.zeros_like(highest[:1])
 
     def ids(self, coordinates: Tensor, offsets: Tensor, places: Tensor) -> Tensor:
         return places[None] % self.period

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lengen.part import Axis, Part, SettingError, axis_of, class_of, cut, field_type, fields_of, kinds, nearest
+from lengen.part import Axis, Part, SettingError, axis_of, cut, field_type, fields_of, kinds, nearest, owner_of
 from lengen.tasks.base import Task
 
 Setting = TypeVar("Setting", bound=msgspec.Struct)
@@ -100,7 +100,7 @@ def assign(values: dict[str, Any], sort: type, assignment: str) -> None:
         inner = holder.get(step)  # absent: at its default, in a part that was just chosen by its kind
         if not isinstance(inner, dict):
             raise SettingError(f"--set {path}: {place} is {json.dumps(inner)} and has no fields")
-        sort, holder = class_of(declared), inner
+        sort, holder = declared, inner
     declared = _declared(sort, holder, last, place, path)
     holder[last] = _parsed(f"--set {path}", text, declared, holder.get(last), values)
 
@@ -109,7 +109,7 @@ def _declared(sort: type, holder: Mapping[str, Any], step: str, place: str, path
     """Return the declared type of field ``step`` of the section or part at ``place``."""
     if step == "kind":
         raise SettingError(f"--set {path}: set {place} to the kind itself")
-    owner = _owner(sort, holder)
+    owner = owner_of(sort, holder)
     if step not in {item.name for item in fields_of(owner)}:
         what = "part" if "." in place else "section"
         missing = f"{what} '{holder.get('kind', place)}' has no field" if place else "there is no section"
@@ -117,17 +117,12 @@ def _declared(sort: type, holder: Mapping[str, Any], step: str, place: str, path
     return field_type(owner, step)
 
 
-def _owner(sort: type, holder: Mapping[str, Any]) -> type:
-    """Return the class of plain data of a section or part: that of its kind."""
-    return kinds(sort)[holder["kind"]] if issubclass(sort, Axis) and not issubclass(sort, Part) else sort
-
-
 def paths(values: Mapping[str, Any], sort: type, place: str = "") -> Iterator[str]:
     """Yield the paths of all fields of the plain data of a setting of class ``sort``, those of its parts included."""
-    for item in fields_of(_owner(sort, values)):
+    for item in fields_of(owner_of(sort, values)):
         inner = values.get(item.name)
         if isinstance(inner, dict):
-            yield from paths(inner, class_of(item.type), f"{place}{item.name}.")
+            yield from paths(inner, item.type, f"{place}{item.name}.")
         elif place:
             yield f"{place}{item.name}"
 

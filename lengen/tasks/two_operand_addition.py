@@ -152,11 +152,11 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
         if quota > free:
             fault = f"{quota} problems of {length} digits are asked for, and there are {free} beside the reserved ones"
             raise SettingError(f"data.examples: {fault}; lower data.examples or train more lengths")
-        found = torch.zeros(0, 2, max(self.lengths), dtype=torch.long)
-        while len(found) < quota:
+        pairs = torch.zeros(0, 2, max(self.lengths), dtype=torch.long)
+        while len(pairs) < quota:
             drawn = self._draw(torch.full((int(1.1 * quota) + 8,), length), generator)
-            found = first_of_each(torch.cat([found, drawn[~_reserved(drawn, (length,))]]))
-        return found[:quota]
+            pairs = first_of_each(torch.cat([pairs, drawn[~_reserved(drawn, (length,))]]))
+        return pairs[:quota]
 
 
 class _WithSubtasks(TwoOperandAddition, tag="two_operand_addition", frozen=True):
@@ -245,13 +245,13 @@ def quotas(lengths: tuple[int, ...], examples: int) -> dict[int, int]:
     >>> quotas((1, 3), 10_000), quotas((1, 2, 3, 4, 5), 30_000)
     ({1: 100, 3: 9900}, {1: 100, 2: 900, 3: 9000, 4: 10000, 5: 10000})
     """
-    found, left = {}, examples
+    quota_of, left = {}, examples
     for place, length in enumerate(sorted(lengths)):
         share = left // (len(lengths) - place)
         last = place == len(lengths) - 1
-        found[length] = left if last else min(QUOTAS.get(length, share), share)
-        left -= found[length]
-    return found
+        quota_of[length] = left if last else min(QUOTAS.get(length, share), share)
+        left -= quota_of[length]
+    return quota_of
 
 
 def problems_of(length: int) -> int:

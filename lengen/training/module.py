@@ -154,9 +154,9 @@ class SequenceModule(LightningModule):
         module = getattr(self.trainer, "datamodule", None)
         if not isinstance(module, ArithmeticData):
             return
-        data, own = module.spec.data, self.spec.data
-        ids = ("position ids", data.position_ids, own.position_ids)
-        for name, theirs, ours in (("tokens", [*data.vocab.symbols], [*own.vocab.symbols]), ids):
+        data, expected = module.spec.data, self.spec.data
+        ids = ("position ids", data.position_ids, expected.position_ids)
+        for name, theirs, ours in (("tokens", [*data.vocab.symbols], [*expected.vocab.symbols]), ids):
             if theirs != ours:
                 fault = f"SequenceModule: the specification of the data has other {name} than that of the module"
                 raise SettingError(f"{fault}; give both the same one")

@@ -184,7 +184,7 @@ def _with_ids(values: dict[str, Any]) -> None:
         return
     batch = data.writer.write(data.test(longest, most, 100))
     read = [batch.ids] if batch.source is None else [batch.ids, batch.source.ids]
-    highest = [max(int(one[level].max()) for one in read) for level in range(levels)]
+    highest = [max(int(tokens[level].max()) for tokens in read) for level in range(levels)]
     ids["max_position"] = highest if ids["kind"] == "coupled" else highest[0]
     if ids["kind"] == "abacus":
         ids.setdefault("max_offset", highest[0])

@@ -31,9 +31,9 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     drawn = list(_recorded(picture, runs))
     maps = []
     for pad in (True, False):
-        found = next((one for one in drawn if _scratchpad(one[1]) is pad), None)
-        if found:
-            item, run = found
+        first = next((pair for pair in drawn if _scratchpad(pair[1]) is pad), None)
+        if first:
+            item, run = first
             heads = plotting.structured_heads(_map(run), 3)
             maps.append(Row(plotting.label(item, [run]).replace(", ", ",\n"), _map(run), heads))
     held = plotting.shown(picture, runs)

@@ -98,12 +98,12 @@ def nearest(shares: np.ndarray) -> list[tuple[int, int]]:
     """
     heads = list(np.ndindex(*shares.shape[:2]))
     if len(heads) > 8:  # so many that the best of each are tried only
-        best = {place for one in range(4) for place in sorted(heads, key=lambda place: -shares[place][one])[:4]}
+        best = {place for made in range(4) for place in sorted(heads, key=lambda place: -shares[place][made])[:4]}
         heads = sorted(best)
     if len(heads) < 4:
-        return [max(heads, key=lambda place: shares[place][one]) for one in range(4)]
+        return [max(heads, key=lambda place: shares[place][made]) for made in range(4)]
     orders = itertools.permutations(heads, 4)
-    chosen = max(orders, key=lambda order: sum(shares[place][one] for one, place in enumerate(order)))
+    chosen = max(orders, key=lambda order: sum(shares[place][made] for made, place in enumerate(order)))
     return [(int(layer), int(head)) for layer, head in chosen]
 
 
@@ -128,7 +128,7 @@ def operands_read(record: AttentionMap) -> float:
     operands = record.tokens[:border].count("+") + 1
     steps = [step for step in range(border, len(record.tokens) - 1) if record.tokens[step + 1].isdigit()]
     keys = np.arange(len(record.tokens)) < border
-    columns = [keys & (place == one) for one in range(1, place[keys].max() + 1)]
+    columns = [keys & (place == digit) for digit in range(1, place[keys].max() + 1)]
     read = record.weights[:, :, steps] >= 1 / (2 * operands)
     counts = np.stack([read[..., column].sum(axis=-1) for column in columns])
     return float(counts.max(axis=0).mean(axis=-1).max() / operands)

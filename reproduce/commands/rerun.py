@@ -65,7 +65,7 @@ def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[
     lines = [
         weights(stored, folder, again, folder_again),
         *(arrays(what, was, now[what]) for what, was in numbers(stored).items()),
-        *(accuracy(f"exact match {where}", one, is_now) for where, one, is_now in accuracies),
+        *(accuracy(f"exact match {where}", then, is_now) for where, then, is_now in accuracies),
     ]
     return [line for line in lines if line.said != NOTHING]
 
