@@ -24,6 +24,11 @@ def later(place: str) -> Callable[[], Any]:
     return functools.partial(pkgutil.resolve_name, place)
 
 
+def calling(place: str) -> Callable[..., Any]:
+    """Return a function that imports the function ``module:name`` when it is called, and calls it."""
+    return lambda *values: pkgutil.resolve_name(place)(*values)
+
+
 def listed(page: Path) -> Callable[[], Mapping[str, str]]:
     """Return a function that reads the numbered items ``- **D1** text`` of a Markdown page."""
     return lambda: dict(re.findall(r"(?m)^- \*\*(\w+)\*\* (.+)$", page.read_text(encoding="utf-8")))

@@ -212,6 +212,14 @@ def _sentence(error: str, value: Any, path: str, sort: type) -> str:
     return f"{place}{shown}: {text}" if place else text
 
 
+def shown(value: Any) -> str:
+    """Return a value as ``--set`` takes it: a part without fields by its kind, a word as it is, all else as JSON."""
+    data = msgspec.to_builtins(value)
+    if isinstance(data, dict) and set(data) == {"kind"}:
+        data = data["kind"]
+    return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+
+
 def cut(text: str) -> str:
     """Return the beginning of a text that a message shows."""
     return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "..."

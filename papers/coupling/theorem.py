@@ -6,14 +6,14 @@ Appendix D of "Arithmetic Transformers Can Length-Generalize in Both Operand Len
 stands in ERRATA.md beside this file.
 """
 
-import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from lengen.part import SettingError
+from lengen.part import SettingError, shown
 from lengen.position_ids.digit_places import Coupled
 from lengen.settings.model import ModelSpec
 from lengen.settings.sections import NUMBER_FORMATS, DataSpec, TestSpec, TrainSpec
@@ -119,11 +119,11 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
             *((f"model.{name}", getattr(self.model, name), getattr(needed, name)) for name in names),
         ):
             if held != wanted:
-                fault = f"{path}={_shown(held)}: the construction for {made} needs {_shown(wanted)}"
-                raise SettingError(f"{fault}; set {path}={_shown(wanted)}")
+                fault = f"{path}={shown(held)}: the construction for {made} needs {shown(wanted)}"
+                raise SettingError(f"{fault}; set {path}={shown(wanted)}")
         if self.data.format != SCRATCHPAD:
             fault = "the construction reads plain zero-padded operands and writes a reversed scratchpad"
-            raise SettingError(f"data.format={_shown(self.data.format)}: {fault}; leave data.format as it is")
+            raise SettingError(f"data.format={shown(self.data.format)}: {fault}; leave data.format as it is")
         longest, most = max(self.test.lengths), max(self.test.counts)
         if longest > sizes.digits or most > sizes.operands:
             fault = f"{most} operands of {longest} digits are more than the {made} that the construction is made for"
@@ -151,14 +151,6 @@ class TheoremSpec(Spec, frozen=True, kw_only=True):
                 f"{len(lengths)} operands of up to {max(lengths)} digits: this model is constructed for at most "
                 f"{sizes.operands} operands of {sizes.digits} digits; give fewer or shorter ones"
             )
-
-
-def _shown(value: object) -> str:
-    """Return a value or a part as ``--set`` takes it."""
-    plain = msgspec.to_builtins(value)
-    if isinstance(plain, dict) and set(plain) == {"kind"}:
-        plain = plain["kind"]
-    return plain if isinstance(plain, str) else json.dumps(plain)
 
 
 def sizes_of(spec: Spec) -> Sizes:
@@ -194,3 +186,9 @@ def theorem(operands: int, digits: int, *, precision: Any = "32-true", **test: A
         train=TrainSpec(steps=0, batch=1, lr=0.0, evaluations=0, precision=precision),
         test=TestSpec(**test),
     )
+
+
+def adders() -> Mapping[str, Spec | None]:
+    """Return the experiments whose models add two numbers of ten digits: one is constructed, the other was trained."""
+    constructed = theorem(operands=2, digits=10, lengths=(10,), counts=(2,))
+    return {"coupling/thm4.1/construction": constructed, "coupling/fig10/2L2H": None}

@@ -1,27 +1,8 @@
 """Every trick of the four papers, and of others, on every task, under one budget."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lengen.paper import Paper, later, listed
-
-if TYPE_CHECKING:
-    from lengen.experiment import Runs
-    from lengen.results.records import Run
-
-
-def _summary(runs: "Runs") -> str:
-    from papers.matrix.experiments import REFUSED
-    from papers.matrix.scores import summary
-
-    return summary(runs, REFUSED)
-
-
-def _tokens(run: "Run") -> float:
-    from papers.matrix.scores import tokens
-
-    return tokens(run)
-
+from lengen.paper import Paper, calling, later, listed
 
 PAPER = Paper(
     name="matrix",
@@ -31,8 +12,8 @@ PAPER = Paper(
     experiments=later("papers.matrix.experiments:EXPERIMENTS"),
     apart="no publication has its settings; make matrix runs it",
     figures=later("papers.matrix.experiments:FIGURES"),
-    summary=_summary,
-    tokens=_tokens,
+    summary=calling("papers.matrix.scores:summary"),
+    tokens=calling("papers.matrix.scores:tokens"),
     procedures={
         "ChosenSpec": later("papers.matrix.procedures:execute_chosen"),
         "CalibratedSpec": later("papers.matrix.procedures:execute_calibrated"),

@@ -18,6 +18,7 @@ from lengen.results.across_tasks import Scores, interquartile_mean, probability_
 from lengen.results.records import Interval, Run, to_table
 from lengen.settings.spec import from_dict
 from lengen.tasks.strings import Parity
+from papers.matrix.experiments import REFUSED
 from papers.matrix.settings import TASKS, CalibratedChoice, ChosenSpec, step_tokens
 
 
@@ -151,16 +152,9 @@ def _ran(runs: Sequence[Run]) -> Cell:
 
 
 def csv(runs: Runs) -> str:
-    """Return `table` with the refused cells of the matrix."""
-    from papers.matrix.experiments import REFUSED
-
-    return table(runs, REFUSED)
-
-
-def table(runs: Runs, refused: Sequence[str]) -> str:
     """Return a line of CSV for every cell: what was found, and what its trainings took (medians over seeds)."""
     rows = []
-    for (task, trick), cell in cells(runs, refused).items():
+    for (task, trick), cell in cells(runs, REFUSED).items():
         group = runs[f"matrix/{task}/{trick}"] if cell.seeds else []
         took = [median([value(run) for run in group]) if group else math.nan for value in TOOK.values()]
         beyond = [accuracy_beyond(run) for run in group] or [math.nan]
@@ -287,13 +281,13 @@ def aggregate_table(runs: Runs) -> str:
     return to_table((*mean, *beside), [(*left, *right) for left, right in zip(first, second, strict=True)])
 
 
-def summary(runs: Runs, refused: Sequence[str]) -> str:
+def summary(runs: Runs) -> str:
     """Return a table of the tasks, and what the whole matrix says.
 
     Of a task: how many tricks learned the trained range, and which went furthest beyond it. Below it: how much of the
     matrix has run, and which tricks help over tasks.
     """
-    known = {place: cell for place, cell in cells(runs, refused).items() if cell.state != "refused"}
+    known = {place: cell for place, cell in cells(runs, REFUSED).items() if cell.state != "refused"}
     lines = ["| task, trained to | learned by, of plain and tricks | furthest, in trained lengths |", "|---|---|---|"]
     for task, row in TASKS.items():
         tricks = {trick: cell for (name, trick), cell in known.items() if name == task}

@@ -4,13 +4,10 @@ The weights are `papers.task_hinting.construction`; what they repair is ERRATA.m
 numbers in the alphabet, n of them in an input, N the longest input that the weights are made for.
 """
 
-import json
 import math
 from typing import Any, Literal
 
-import msgspec
-
-from lengen.part import Part, SettingError, plain
+from lengen.part import SettingError, shown
 from lengen.position_ids.places import NoPositionIds
 from lengen.settings.changes import overlay
 from lengen.settings.model import Decoder, ModelSpec, NoEncoding, Tempered
@@ -84,8 +81,8 @@ class TheoremSpec(ProbedSpec, frozen=True):
         for name, wanted in architecture(alphabet, self.theorem.variant).items():
             if getattr(self.model, name) != wanted:
                 raise SettingError(
-                    f"model.{name}={_text(getattr(self.model, name))}: expected {_text(wanted)} for the construction "
-                    f"of Theorem 5.1 with an alphabet of {alphabet}; set model.{name}={_text(wanted)}"
+                    f"model.{name}={shown(getattr(self.model, name))}: expected {shown(wanted)} for the construction "
+                    f"of Theorem 5.1 with an alphabet of {alphabet}; set model.{name}={shown(wanted)}"
                 )
         self.admit(self.test.lengths)
         self._check_precision()
@@ -113,15 +110,6 @@ class TheoremSpec(ProbedSpec, frozen=True):
         if lengths and max(lengths) > self.sorts.longest:
             fault = f"the weights are made for at most {self.sorts.longest} (data.task.longest); give fewer"
             raise SettingError(f"a sequence of {max(lengths)} numbers: {fault}")
-
-
-def _text(value: Any) -> str:
-    """Return a value as ``--set`` takes it."""
-    if isinstance(value, Part) and not msgspec.structs.fields(value):
-        return value.kind
-    if isinstance(value, msgspec.Struct):
-        value = plain(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def largest_alphabet(precision: str) -> int:
