@@ -12,7 +12,8 @@ FILES: dict[str, tuple[str, ...]] = {
         "abacus", "coupled", "coupled-2",
     ),
     "formats": ("reversed", "zero-padded", "spaces", "spaces-sinusoidal", "scratchpad", "index-hints", "subtasks"),
-    "attention": ("tempered", "ssmax", "window", "abc", "hard-alibi"), "procedures": ("hint", "association", "looped"),
+    "attention": ("tempered", "ssmax", "window", "abc", "hard-alibi"),
+    "procedures": ("hint", "association", "looped"),
     "pairs": ("coupled-scratchpad", "window-cyclic", "reversed-fire-randomised", "abacus-looped"),
 }  # fmt: skip
 """File of this folder -> its columns of the matrix, by their names in experiments: `window-cyclic` is the function
