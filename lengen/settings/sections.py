@@ -105,6 +105,12 @@ def _written(format: Format, task: Task) -> "Written":
     return format.build(task)
 
 
+@functools.lru_cache(maxsize=1024)
+def _trained(task: Task) -> Trained:
+    """Return the trained range of a task: comparisons ask for it cell by cell."""
+    return Trained(task.longest, task.most, frozenset(getattr(task, "lengths", ())))
+
+
 class DataSpec(Section, frozen=True):
     """Training data: a task, its format and position ids, and the number of examples.
 
@@ -150,7 +156,7 @@ class DataSpec(Section, frozen=True):
     @property
     def trained(self) -> Trained:
         """The trained range of its task."""
-        return Trained(self.task.longest, self.task.most, frozenset(getattr(self.task, "lengths", ())))
+        return _trained(self.task)
 
     def tokens(self, length: int, count: int) -> tuple[float, float]:
         """Return tokens of prompt and response of an example with operands of ``length`` digits.
