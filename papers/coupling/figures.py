@@ -19,7 +19,7 @@ from lengen.results.records import AttentionMap, KeyCount, Run, to_table
 from papers.coupling.measures import HEADS, nearest, of_map, uniform
 
 PAD = re.compile(r", (?:no )?scratchpad|^(?:no )?scratchpad, ")
-"""What labels of lines say of the scratchpad, which the panels say already."""
+"""Words of labels on the scratchpad, which the titles of panels have already."""
 
 
 def _scratchpad(run: Run) -> bool:
