@@ -209,7 +209,7 @@ def test_filling_replaces_blocks_and_nothing_else(known: Facts) -> None:
     assert all(text.count(answer.statement.words) == 2 for answer in answers)
     assert readme.filled(text, known) == text
     for kind, names in (("poem", "coupling"), ("answer", "joy"), ("score card", "coupling joy")):
-        with pytest.raises(readme.BlockError, match=f"'{kind} of {names}': there are score card, first, promises of PAPERS"):
+        with pytest.raises(readme.BlockError, match=f"'{kind} of {names}': there are score card, first, promises"):
             readme.filled(block(kind, names), known)
     with pytest.raises(readme.BlockError, match="'summary of coupling', which declares none"):
         readme.filled(block("summary", "coupling"), known)

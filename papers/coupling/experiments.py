@@ -120,7 +120,7 @@ PUBLISHED = row(
     axes=(axis("method", {"coupling": LABELS["coupling"]}),), make=lambda name: _published(), night=HEADLINE, skip=OURS,
     says="coupled ids with tied embeddings and the published betas reach as far as without",
 )  # fmt: skip
-"""What everything that is not of size does, put back in the model of Figure 1."""
+"""The model of Figure 1 with everything as published that is not of size."""
 
 # ------------------------------------------------------------------ Figure 3: parity, seven settings and one of ours
 

@@ -208,7 +208,7 @@ PUBLISHED = row(
     "published", "Figure 4.5", says=lambda kind: KINDS[kind][1], make=_published, night=HEADLINE, skip=OURS,
     axes=(_kinds({kind: KINDS[kind] for kind in ("ape", "spaces", "abacus")}),),
 )  # fmt: skip
-"""What everything that is not of size does, put back at the learning rate of the night."""
+"""Figure 4.5 with everything as published that is not of size, at the learning rate of the night."""
 
 
 def _asserted(place: str, *kinds: str) -> tuple[Experiment, ...]:

@@ -106,7 +106,7 @@ NAMES: Mapping[str, str] = {
     "interpolation.steps": "updates before calibration", "interpolation.batch": "batch before calibration",
     "interpolation.lr": "learning rate before calibration",
 }  # fmt: skip
-"""Names of fields that are not called as in the papers."""
+"""Words for fields whose name is another one than a paper uses."""
 Differences = Mapping[str, tuple[object, object]]
 """Field -> ours and the published value."""
 

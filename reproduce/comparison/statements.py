@@ -53,7 +53,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     learned: bool = True
     """Only seeds that have learned their trained range count."""
     next: str = ""
-    """What would settle a part that is not seen here or open, and its cost."""
+    """The run that would settle a part that is not seen here or open, and its cost."""
     refuted: str = ""
     """Data of the authors that contradict an effect that is not seen here either, and where they are published."""
 

@@ -74,7 +74,7 @@ def probability(p: float | None) -> str:
 
 
 Source = Literal["text", "table", "figure", "data"]
-"""Where a published number was had from: printed in a text or a table, read off a curve, data of the authors."""
+"""Origin of a published number: printed in a text or a table, read off a curve, data of the authors."""
 
 
 @dataclass(frozen=True, kw_only=True)
