@@ -51,8 +51,6 @@ from lengen import (
 
 
 class Case(NamedTuple):
-    """One problem and how it is written at test time (offset 1)."""
-
     name: str
     place: str
     """Where it is printed, or ``by hand``."""
@@ -69,17 +67,14 @@ class Case(NamedTuple):
 
     @property
     def words(self) -> bool:
-        """Symbols are words, not characters."""
         return any(len(symbol) > 1 for symbol in self.data.task.symbols)
 
     @property
     def prompt(self) -> list[str]:
-        """Tokens of the query."""
         return self._split(self.query)
 
     @property
     def written(self) -> list[str]:
-        """Tokens of the response."""
         return self._split(self.response)
 
     @property
@@ -88,7 +83,6 @@ class Case(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As a vocabulary decodes it; padding leaves no trace."""
         return self.join(self.tokens)
 
     def join(self, tokens: list[str]) -> str:
@@ -100,7 +94,6 @@ class Case(NamedTuple):
 
     @property
     def loss(self) -> list[int]:
-        """1 at the response, its end included."""
         return [0] * len(self.prompt) + [1] * len(self.written)
 
     def _split(self, text: str) -> list[str]:
@@ -130,7 +123,6 @@ def parity(ids: PositionIds = Coupled((9,)), scratchpad: bool = True) -> DataSpe
 
 
 def both(task: Task, format: Format) -> DataSpec:
-    """Coupled by place and by order."""
     return DataSpec(task=task, format=format, position_ids=Coupled((19, 9)))
 
 
@@ -139,7 +131,6 @@ def consecutive(task: Task, format: Format) -> DataSpec:
 
 
 def without(task: Task, format: Format, vocabulary: str = "task") -> DataSpec:
-    """No ids."""
     return DataSpec(task=task, format=format, position_ids=NoPositionIds(), vocabulary=vocabulary)  # type: ignore[arg-type]
 
 

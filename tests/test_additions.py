@@ -27,17 +27,14 @@ ROWS = {
 
 
 def touched(record: Path) -> list[str]:
-    """Files that a record changes or makes."""
     return re.findall(r"^\+\+\+ b/(.+)$", record.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def named(row: str) -> list[str]:
-    """Places that a row names; ``<name>`` stands for any name."""
     return re.findall(r"`((?:lengen|papers|tests)/[\w/<>.]+)`", row)
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """What a program of the copy prints."""
     own = {"PYTHONPATH": str(folder), "LENGEN_RESULTS": str(folder / "results"), "OMP_NUM_THREADS": "1"}
     words = [sys.executable, "-m", *arguments]
     done = subprocess.run(words, cwd=folder, env={**os.environ, **own}, capture_output=True, text=True, timeout=120)
@@ -46,7 +43,6 @@ def run(folder: Path, *arguments: str) -> str:
 
 
 def copied(folder: Path) -> Path:
-    """The packages and their tests, in a folder of their own."""
     ignored = shutil.ignore_patterns("golden", "additions", ".*")
     for package in COPIED:
         shutil.copytree(ROOT / package, folder / package, ignore=ignored)
@@ -55,13 +51,11 @@ def copied(folder: Path) -> Path:
 
 
 def add(folder: Path, *options: str) -> None:
-    """Lay a record over a copy."""
     subprocess.run(["git", "apply", "--whitespace=nowarn", *options], cwd=folder, check=True)
 
 
 @pytest.fixture(scope="module")
 def all_added(tmp_path_factory) -> Path:
-    """A copy with all additions."""
     folder = copied(tmp_path_factory.mktemp("all"))
     for record in RECORDS.iterdir():
         add(folder, str(record))
@@ -96,7 +90,7 @@ def test_the_rows_of_tests_are_enough_for_the_tests(all_added):
     assert re.search(r"[1-9]\d* passed, \d+ deselected", said)
 
 
-def test_an_added_paper_trains_an_added_task_with_added_parts_and_stores_an_added_metric(all_added):
+def test_added_papers_experiments_tricks_and_parts_are_listed_and_run(all_added):
     blocks = 'data.position_ids={"kind": "blocks", "size": 2, "max_position": 30}'
     changes = ("data.task=complement", "model.encoding=kerple", blocks)
     words = [word for change in changes for word in ("--set", change)]
@@ -104,16 +98,10 @@ def test_an_added_paper_trains_an_added_task_with_added_parts_and_stores_an_adde
     assert "copying/sketch/rope seed 0: exact match" in said
     (scores,) = (all_added / "results" / "local" / "copying").rglob("scores.csv")
     assert ",right_before_error," in scores.read_text()
-
-
-def test_an_added_paper_and_an_added_experiment_are_listed_and_can_be_run(all_added):
     assert "copying/sketch/rope" in run(all_added, "reproduce", "list", "copying/sketch")
     assert "6\tcopying\tRepeat After Me" in run(all_added, "papers")
     planned = run(all_added, "reproduce", "run", "coupling/sketch", "--profile", "smoke", "--dry-run")
     assert "coupling/sketch/rope-scratchpad" in planned and "1 to run" in planned
-
-
-def test_an_added_trick_is_a_column_that_one_command_fills(all_added):
     smoke = ("--profile", "smoke")
     planned = run(all_added, "reproduce", "run", "matrix/*/cyclic", *smoke, "--dry-run")
     assert "matrix/addition/cyclic" in planned and "8 to run" in planned

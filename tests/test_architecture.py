@@ -15,6 +15,7 @@ PACKAGES = ("lengen", "papers", "reproduce")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LIGHT = [
     "lengen/__init__.py",
+    "lengen/metrics/__init__.py",
     "lengen/paper.py",
     "lengen/settings/spec.py",
     "lengen/experiment.py",
@@ -68,7 +69,7 @@ UNIX_NAMES = {
 """What Windows lacks."""
 
 
-def test_nothing_needs_what_only_unix_has():
+def test_nothing_needs_what_only_unix_has_and_names_a_place_on_one_machine():
     """No module of ours needs it to load, and who uses it asks first whether it is there."""
     for path in SOURCES:
         assert not imports(path, at_load=True) & UNIX_MODULES, name(path)
@@ -80,6 +81,15 @@ def test_nothing_needs_what_only_unix_has():
                 module, used = node.value.id, node.attr
                 asked = used not in UNIX_NAMES.get(module, ()) or f'hasattr({module}, "{used}")' in source
                 assert asked, f"{name(path)} needs {module}.{used}"
+    places = re.compile(r"(?<![\w./$}~*-])/(?:work|home|root|Users|tmp|mnt|data)/[\w.-]+|\.\./shared")
+    for path in files():
+        if path == Path(__file__).resolve() or path.suffix in {".png", ".npz", ".safetensors", ".svg", ".lock"}:
+            continue
+        try:
+            found = places.search(path.read_text())
+        except UnicodeDecodeError:
+            continue
+        assert not found, f"{name(path)} names {found.group()}"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name)
@@ -134,46 +144,34 @@ def test_nothing_imports_itself_in_a_circle(of):
         visit(one, ())
 
 
-@pytest.mark.parametrize("module", ["lengen.solve", "lengen.decoding.inside"])
-def test_one_problem_is_answered_without_lightning(module):
+def test_one_problem_is_answered_without_lightning():
     """Its import takes longer than all else that ``encode``, ``solve`` and ``probe`` do."""
     heavy = "{'lightning', 'torchmetrics', 'scipy', 'matplotlib'}"
-    code = f"import sys, {module}; print(*sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, lengen.solve, lengen.decoding.inside; print(*sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
 
-def test_only_the_catalogue_of_reproduce_knows_a_paper():
+def test_papers_are_numbered_listed_and_known_to_the_catalogue_alone():
     """A paper is one folder: no other file imports papers, or names one."""
     words = re.compile(r"\bpapers\.|(?:import|from) papers\b|" + "|".join(rf"\b{paper.name}\b" for paper in found()))
     for path in sorted((ROOT / "reproduce").rglob("*")):
         if path.suffix in {".py", ".html"} and path.name != "catalogue.py":
             seen = words.search(path.read_text())
             assert not seen, f"{name(path)} names {seen.group()}"
-
-
-def test_papers_are_numbered_and_called_as_their_folders():
     assert [paper.number for paper in found()] == list(range(1, len(found()) + 1))
     for paper in found():
         assert paper.published == ROOT / "papers" / paper.name / "published.toml" and paper.published.is_file()
         assert {item.paper for item in paper.experiments()} == {paper.name}
         assert paper.title in (ROOT / "papers" / paper.name / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_papers_are_listed_before_anything_is_installed():
-    """`make help` asks for them with whatever Python there is."""
-    done = subprocess.run([sys.executable, "-S", "-m", "papers"], cwd=ROOT, capture_output=True, text=True, check=True)
-    listed = [f"{paper.number}\t{paper.name}\t{paper.title}\t{paper.apart}" for paper in found()]
-    assert done.stdout.splitlines() == listed
-
-
-def test_what_has_no_published_size_stands_apart_from_make_reproduce():
-    """At PROFILE=paper it could only fail, and a night of the papers must not silently hold it."""
     for paper in found():
         published = any("paper" in item.specs for item in paper.experiments())
         assert bool(paper.apart) is not published, paper.name
     loop = re.search(r"^reproduce:.*?\n\n", (ROOT / "Makefile").read_text(), re.MULTILINE | re.DOTALL)
     assert loop and loop[0].count('$$4 == ""') == 1, "its loop leaves them out"
+    done = subprocess.run([sys.executable, "-S", "-m", "papers"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = [f"{paper.number}\t{paper.name}\t{paper.title}\t{paper.apart}" for paper in found()]
+    assert done.stdout.splitlines() == listed
 
 
 def module_path(module: str) -> Path | None:
@@ -207,20 +205,7 @@ def test_every_file_says_what_it_is(path):
     assert not text.strip() or ast.get_docstring(ast.parse(text)), "a module opens with its docstring"
 
 
-def test_nothing_names_a_place_on_one_machine():
-    """Paths that exist on the author's machine only; a shebang, a device or a package path is none."""
-    places = re.compile(r"(?<![\w./$}~*-])/(?:work|home|root|Users|tmp|mnt|data)/[\w.-]+|\.\./shared")
-    for path in files():
-        if path == Path(__file__).resolve() or path.suffix in {".png", ".npz", ".safetensors", ".svg", ".lock"}:
-            continue
-        try:
-            found = places.search(path.read_text())
-        except UnicodeDecodeError:
-            continue
-        assert not found, f"{name(path)} names {found.group()}"
-
-
-def test_public_functions_and_classes_say_what_they_do():
+def test_public_functions_and_classes_say_what_they_do_and_begin_with_a_verb():
     """Functions and classes at the top of a module of lengen; of plain specifications the fields speak."""
     silent = [
         f"{name(path)}: {node.name}"
@@ -233,10 +218,6 @@ def test_public_functions_and_classes_say_what_they_do():
     ]
     plain = ("lengen/settings/sections.py: ", "lengen/experiment.py: ")
     assert [entry for entry in silent if not entry.startswith(plain)] == []
-
-
-def test_docstrings_name_a_thing_or_begin_with_a_verb():
-    """Docstrings of modules, classes, functions and attributes."""
     riddle = re.compile(r"\W*(what|which|whether|where|how)\b", re.IGNORECASE)
     found = [
         f"{name(path)}:{text.lineno}"

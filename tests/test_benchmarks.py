@@ -70,16 +70,13 @@ def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(tmp_path,
     assert all(name in said for name in bench.BENCHMARKS)
 
 
-def test_every_way_of_decoding_does_equal_work():
+def test_every_way_of_decoding_does_equal_work_to_the_full_length():
     """The endless model writes the full length, and both ways of decoding write the same."""
     data, model = speed.ArithmeticData(speed.SPEC, 0), speed.endless(speed.SPEC)
     slow = speed.uncached(model, data, (3, 3), 4)
     assert slow.shape[1] == int(data.writer.write(data.test(3, 3, 4)).loss[0].sum())
     assert (slow != speed.END).all()
     assert (speed.generate(model, data.writer, data.test(3, 3, 4)) == slow).all()
-
-
-def test_an_endless_encoder_decoder_writes_the_full_length_too():
     data, model = speed.ArithmeticData(speed.ENCODER_DECODER, 0), speed.endless(speed.ENCODER_DECODER)
     written = speed.generate(model, data.writer, data.test(3, 2, 4))
     assert written.shape == (4, 13) and (written != speed.END).all()

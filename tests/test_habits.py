@@ -1,4 +1,4 @@
-"""How the project is installed, built and contributed to: the files that say so agree with each other."""
+"""Habits of the repository: set-up, line ends, pages."""
 
 import importlib.util
 import json
@@ -21,7 +21,6 @@ DOCS = ROOT / "docs"
 
 
 def planned(*arguments: str) -> str:
-    """What make would do."""
     if shutil.which("make") is None:
         pytest.skip("make is not installed: apt-get install make")
     # whatever torch this .venv was made with
@@ -30,14 +29,11 @@ def planned(*arguments: str) -> str:
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize(
-    ("chosen", "installed"),
-    [
-        ((), "--no-deps --require-hashes -r requirements-torch-cpu.txt"),
-        (("TORCH=cuda",), "--no-deps --require-hashes -r requirements-torch-cuda.txt"),
-        (("TORCH=torch==2.12.0 --index-url URL",), "torch==2.12.0 --index-url URL"),
-    ],
-)
+@pytest.mark.parametrize(("chosen", "installed"), [
+    ((), "--no-deps --require-hashes -r requirements-torch-cpu.txt"),
+    (("TORCH=cuda",), "--no-deps --require-hashes -r requirements-torch-cuda.txt"),
+    (("TORCH=torch==2.12.0 --index-url URL",), "torch==2.12.0 --index-url URL"),
+])  # fmt: skip
 def test_setup_installs_the_torch_that_one_variable_names(chosen, installed):
     said = planned("setup", "UV=", *chosen)
     pip = ".venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check"
@@ -45,12 +41,16 @@ def test_setup_installs_the_torch_that_one_variable_names(chosen, installed):
     assert f"{pip} --no-deps --require-hashes -r requirements.lock" in said and " venv .venv" in said
 
 
-def test_uv_installs_the_same_files_where_it_is_found():
+def test_uv_installs_the_same_files_and_the_container_sets_itself_up():
     said = planned("setup", "UV=/opt/uv")
     for file in ("requirements-torch-cpu.txt", "requirements.lock"):
         install = '"/opt/uv" pip install --quiet --python .venv/bin/python --no-deps --require-hashes -r'
         assert f"{install} {file}" in said
     assert " -m pip " not in said and '"/opt/uv" venv' in said
+    text = (ROOT / ".devcontainer/devcontainer.json").read_text()
+    container = json.loads(re.sub(r"(?m)^//.*\n", "", text))
+    assert container["postCreateCommand"] == "make setup" and container["image"].startswith("python:3.")
+    assert re.search(rf"^## {re.escape(lengen.__version__)} \(", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
 
 
 @pytest.fixture
@@ -67,7 +67,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def made(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """What make did."""
     if shutil.which("make") is None:
         pytest.skip("make is not installed: apt-get install make")
     command = ["make", "--no-print-directory", f"PYTHON={sys.executable}", *arguments]
@@ -120,7 +119,17 @@ def pins(name: str) -> dict[str, list[str]]:
     return found
 
 
-def test_locked_files_hold_one_torch_and_nothing_of_cuda_unasked():
+def test_workflow_hooks_and_locked_files_run_what_everybody_runs():
+    (job,) = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
+    ci = (ROOT / ".ci/run").read_text()
+    assert all(f"\nmake {target}\n" in ci for target in ("lint", "test", "docs"))
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    lint = MAKEFILE.partition("\nlint:")[2]
+    for hook in local["hooks"]:
+        command = hook["entry"].removeprefix(".venv/bin/python -m ").removesuffix(" --force-exclude")
+        assert f"$(PY) -m {command}" in lint or command.startswith("pytest")
+        assert all((ROOT / word).exists() for word in command.split() if word.startswith("tests/"))
     processor, gpu, rest = (pins(f"requirements{end}") for end in ("-torch-cpu.txt", "-torch-cuda.txt", ".lock"))
     assert processor == {"torch": ["2.13.0+cpu", "2.13.0"]} and gpu["torch"] == ["2.13.0"] and "torch" not in rest
     needed = {re.split(r"[^\w.-]", name)[0] for name in metadata.requires("torch") or () if "extra ==" not in name}
@@ -132,34 +141,7 @@ def test_locked_files_hold_one_torch_and_nothing_of_cuda_unasked():
     assert {"mkdocs", "mkdocs-material", "mkdocstrings", "jupytext"} <= set(pins("docs/requirements.txt"))
 
 
-def test_workflow_and_hooks_run_what_everybody_runs():
-    (job,) = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"].values()
-    assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
-    ci = (ROOT / ".ci/run").read_text()
-    assert all(f"\nmake {target}\n" in ci for target in ("lint", "test", "docs"))
-    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    lint = MAKEFILE.partition("\nlint:")[2]
-    for hook in local["hooks"]:
-        command = hook["entry"].removeprefix(".venv/bin/python -m ").removesuffix(" --force-exclude")
-        assert f"$(PY) -m {command}" in lint or command.startswith("pytest")
-        assert all((ROOT / word).exists() for word in command.split() if word.startswith("tests/"))
-
-
-def test_the_container_sets_itself_up():
-    text = (ROOT / ".devcontainer/devcontainer.json").read_text()
-    container = json.loads(re.sub(r"(?m)^//.*\n", "", text))
-    assert container["postCreateCommand"] == "make setup" and container["image"].startswith("python:3.")
-
-
-def test_the_change_log_has_the_version_of_the_project():
-    assert re.search(rf"^## {re.escape(lengen.__version__)} \(", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-
-
-# ------------------------------------------------------------------ the documentation
-
-
 def in_nav(entries: list[object]) -> list[str]:
-    """Pages of a navigation, in order."""
     found = []
     for entry in entries:
         value = next(iter(entry.values())) if isinstance(entry, dict) else entry
@@ -167,21 +149,15 @@ def in_nav(entries: list[object]) -> list[str]:
     return found
 
 
-def test_every_page_is_in_the_navigation_and_nothing_comes_from_the_network():
+def test_every_page_is_in_the_navigation_and_the_api_names_modules_that_are_there():
     site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
     assert sorted(in_nav(site["nav"])) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
     assert site["strict"] is True and site["theme"]["font"] is False and site["use_directory_urls"] is False
     assert not re.search(r"https?://", (ROOT / "mkdocs.yml").read_text())
-
-
-def test_the_api_names_modules_that_are_there():
     named = [name for page in DOCS.glob("api/*.md") for name in re.findall(r"(?m)^::: (.+)$", page.read_text())]
     assert len(named) == len(set(named)) > 50
     files = [ROOT.joinpath(*name.split(".")) for name in named]
     assert all(file.with_suffix(".py").is_file() or (file / "__init__.py").is_file() for file in files)
-
-
-def test_links_that_leave_the_documentation_stay_in_its_site():
     found = importlib.util.spec_from_file_location("repository_links", DOCS / "repository_links.py")
     hook = importlib.util.module_from_spec(found)
     found.loader.exec_module(hook)
@@ -200,3 +176,45 @@ def test_links_that_leave_the_documentation_stay_in_its_site():
         hook.in_site(written) == "report/coupling/fig1.md" and hook.in_repository("report/coupling/fig1.md") == written
     )
     assert hook.in_site("results/overview.svg") == "repository/results/overview.svg"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[str]:
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("no checkout of git")
+    return git(ROOT, "ls-files", "-z").split("\0")[:-1]
+
+
+def test_a_clone_that_converts_line_ends_has_the_same_bytes(tracked, tmp_path):
+    """The smallest file of every kind, within the results and outside of them."""
+    smallest: dict[tuple[bool, str], Path] = {}
+    for path in map(Path, tracked):
+        if (ROOT / path).is_file():
+            kind = (path.parts[0] == "results", path.suffix or path.name)
+            smallest[kind] = min(path, smallest.get(kind, path), key=lambda one: (ROOT / one).stat().st_size)
+    source = tmp_path / "source"
+    for path in {Path(".gitattributes"), *smallest.values()}:
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, source / path)
+    (source / "results" / "mixed.csv").write_bytes(b"a\r\nb\n")
+    git(source, "init", "-q")
+    git(source, "add", "--force", ".")
+    git(source, "commit", "-qm", "one of each")
+    git(tmp_path, "clone", "-q", "-c", "core.autocrlf=true", "-c", "core.eol=crlf", str(source), "clone")
+    different = [
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+        if path.read_bytes() != (tmp_path / "clone" / path.relative_to(source)).read_bytes()
+    ]
+    assert len(smallest) > 20 and different == []
+
+
+def test_no_text_is_committed_with_line_ends_of_windows(tracked):
+    wrong = [line for line in git(ROOT, "ls-files", "--eol").splitlines() if line.startswith(("i/crlf", "i/mixed"))]
+    assert wrong == []

@@ -35,7 +35,6 @@ MORE = st.tuples(st.integers(0, 6), st.integers(0, 6))
 
 
 def planted(m: int, n: int, *places: list[tuple[int, int]]) -> Tensor:
-    """One head per list of places: 0.9 there, 0.1 elsewhere."""
     attention = torch.full((len(places), m, n), 0.1)
     for head, own in enumerate(places):
         for i, j in own:
@@ -79,15 +78,12 @@ def test_lines_are_judged_whatever_the_level_and_scale(attention, slope, level, 
     assert torch.allclose(moved, bias * scale, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("slope", "ids", "sums", "means"),
-    [
-        (1, [-2, -1, 0, 1, 2], [7, 12, 15, 8, 3], [7, 6, 5, 4, 3]),
-        (-1, [0, 1, 2, 3, 4], [1, 6, 15, 14, 9], [1, 3, 5, 7, 9]),
-        (0, [0, 1, 2], [12, 15, 18], [4, 5, 6]),
-        (2, [-4, -3, -2, -1, 0, 1, 2], [7, 8, 13, 5, 7, 2, 3], [7, 8, 6.5, 5, 3.5, 2, 3]),
-    ],
-)
+@pytest.mark.parametrize(("slope", "ids", "sums", "means"), [
+    (1, [-2, -1, 0, 1, 2], [7, 12, 15, 8, 3], [7, 6, 5, 4, 3]),
+    (-1, [0, 1, 2, 3, 4], [1, 6, 15, 14, 9], [1, 3, 5, 7, 9]),
+    (0, [0, 1, 2], [12, 15, 18], [4, 5, 6]),
+    (2, [-4, -3, -2, -1, 0, 1, 2], [7, 8, 13, 5, 7, 2, 3], [7, 8, 6.5, 5, 3.5, 2, 3]),
+])  # fmt: skip
 def test_line_values_of_a_small_square(slope, ids, sums, means):
     """Figure 3 draws diagonals, anti-diagonals and verticals with their sums; here with numbers."""
     for line, expected in (("sum", sums), ("mean", means)):
@@ -96,12 +92,18 @@ def test_line_values_of_a_small_square(slope, ids, sums, means):
         assert values.tolist() == [expected]
 
 
-def test_an_example_by_hand():
+def test_an_example_by_hand_and_a_planted_anti_diagonal_are_extended_alone():
     """Anti-diagonal sums 1 6 15 14 9: mu 9, population sd 5.18, so only 15 exceeds mu + sd, and 14, 15 mu + sd / 2."""
     open_one = [[CLOSED, CLOSED, 0.0], [CLOSED, 0.0, CLOSED], [0.0, CLOSED, CLOSED]]
     assert calibrate_bias(SQUARE, (3, 3), [(1, -1)], 1.0, line="sum").tolist() == [open_one]
     open_two = [[CLOSED, CLOSED, CLOSED, 0.0], [CLOSED, CLOSED, 0.0, -1.0], [CLOSED, 0.0, -1.0, CLOSED]]
     assert calibrate_bias(SQUARE, (3, 4), [(1, -1)], 0.5, line="sum").tolist() == [open_two]
+    attention = planted(6, 27, [(i, 25 - i) for i in range(6)], [(i, 12 - i) for i in range(6)])
+    for line in ("mean", "sum"):
+        bias = calibrate_bias(attention, (13, 27), [(1, -1)], line=line)
+        assert opened(bias[0]) == {(i, 25 - i) for i in range(13)}
+        assert opened(bias[1]) == {(i, 12 - i) for i in range(13)}
+        assert (bias[bias > CLOSED] == 0).all()
 
 
 def test_directions_are_merged_by_the_larger_bias():
@@ -112,15 +114,6 @@ def test_directions_are_merged_by_the_larger_bias():
     ]
     assert bias.tolist() == [[[CLOSED, -1.0, 0.0], [CLOSED, -1.0, 0.0], [-4.0, -1.0, 0.0]]]
     assert torch.equal(bias, calibrate_bias(SQUARE, (3, 3), [(1, -1), (1, 0), (1, -1)], -0.1))
-
-
-def test_a_planted_anti_diagonal_is_extended_and_alone():
-    attention = planted(6, 27, [(i, 25 - i) for i in range(6)], [(i, 12 - i) for i in range(6)])
-    for line in ("mean", "sum"):
-        bias = calibrate_bias(attention, (13, 27), [(1, -1)], line=line)
-        assert opened(bias[0]) == {(i, 25 - i) for i in range(13)}
-        assert opened(bias[1]) == {(i, 12 - i) for i in range(13)}
-        assert (bias[bias > CLOSED] == 0).all()
 
 
 @pytest.mark.parametrize("slope", [-1, 0, 1])
@@ -167,24 +160,21 @@ def test_the_bias_has_the_type_of_the_attention(dtype):
 NOT_A_NUMBER = torch.tensor([[[1.0, math.nan]]])
 
 
-@pytest.mark.parametrize(
-    ("attention", "size", "directions", "options", "said"),
-    [
-        (SQUARE, (2, 9), [(1, 1)], {}, "size 2x9 .*smaller than the attention, 3x3"),
-        (SQUARE, (9, 2), [(1, 1)], {}, "ask for at least 3x3"),
-        (SQUARE, (3, 3), [], {}, "directions are empty"),
-        (SQUARE, (3, 3), [(0, 1)], {}, r"direction \(0, 1\)"),
-        (SQUARE, (3, 3), [(1, 0.5)], {}, "integer slope"),
-        (SQUARE, (3, 3), [1], {}, "direction 1: expected a pair"),
-        (SQUARE, (3, 3), [(1, 1)], {"sigma": math.nan}, "sigma is nan"),
-        (SQUARE, (3, 3), [(1, 1)], {"line": "median"}, "line value 'median'"),
-        (SQUARE[0], (3, 3), [(1, 1)], {}, r"attention is torch.float32 of shape \(3, 3\)"),
-        (SQUARE.long(), (3, 3), [(1, 1)], {}, "torch.int64"),
-        (SQUARE[:, :0], (3, 3), [(1, 1)], {}, "no axis empty"),
-        (NOT_A_NUMBER, (3, 3), [(1, 1)], {}, "NaN"),
-        (-SQUARE.log().log(), (3, 3), [(1, 1)], {}, r"\+inf"),
-    ],
-)
+@pytest.mark.parametrize(("attention", "size", "directions", "options", "said"), [
+    (SQUARE, (2, 9), [(1, 1)], {}, "size 2x9 .*smaller than the attention, 3x3"),
+    (SQUARE, (9, 2), [(1, 1)], {}, "ask for at least 3x3"),
+    (SQUARE, (3, 3), [], {}, "directions are empty"),
+    (SQUARE, (3, 3), [(0, 1)], {}, r"direction \(0, 1\)"),
+    (SQUARE, (3, 3), [(1, 0.5)], {}, "integer slope"),
+    (SQUARE, (3, 3), [1], {}, "direction 1: expected a pair"),
+    (SQUARE, (3, 3), [(1, 1)], {"sigma": math.nan}, "sigma is nan"),
+    (SQUARE, (3, 3), [(1, 1)], {"line": "median"}, "line value 'median'"),
+    (SQUARE[0], (3, 3), [(1, 1)], {}, r"attention is torch.float32 of shape \(3, 3\)"),
+    (SQUARE.long(), (3, 3), [(1, 1)], {}, "torch.int64"),
+    (SQUARE[:, :0], (3, 3), [(1, 1)], {}, "no axis empty"),
+    (NOT_A_NUMBER, (3, 3), [(1, 1)], {}, "NaN"),
+    (-SQUARE.log().log(), (3, 3), [(1, 1)], {}, r"\+inf"),
+])  # fmt: skip
 def test_what_cannot_be_calibrated_is_refused_in_one_sentence(attention, size, directions, options, said):
     with pytest.raises(CalibrationError, match=said) as caught:
         calibrate_bias(attention, size, directions, **options)

@@ -1,21 +1,37 @@
-"""One pass, cached decoding and resumed decoding decide and write what plain greedy decoding does, token by token."""
+"""Decoding in every way against plain greedy decoding."""
 
+import itertools
 from types import SimpleNamespace
 
 import pytest
 import torch
+from rapidfuzz.distance import Levenshtein
 
-from lengen import ArithmeticData, TaskData, TrainSpec, build_model, generate, verify
+from lengen import ArithmeticData, Encoder, Given, TaskData, TrainSpec, Window, build_model, generate, replace, verify
 from lengen.callbacks.accuracy_grid import score_cell
-from lengen.data.batch import response_start
-from lengen.decoding.decoding import at_once
+from lengen.callbacks.attention_maps import measure_attention
+from lengen.data.batch import Batch, response_start
+from lengen.decoding.decoding import at_once, go_on, read
+from lengen.digits import Problems
 from lengen.formats.base import END, PAD
 from lengen.models import Decoder
-from lengen.settings.spec import replace
+from lengen.solve import solve
 from tests.cases import CASES
-from tests.fixtures.decoding import check_decoding, check_scores, greedy
-from tests.fixtures.models import trained
-from tests.fixtures.settings import ENCODINGS, case_spec, data_spec, decoder, spec, strings
+from tests.fixtures.decoding import check_decoding, check_scores, ended, greedy
+from tests.fixtures.models import data_for, encoder_decoder, random_model, trained
+from tests.fixtures.runs import counted
+from tests.fixtures.settings import (
+    ENCODINGS,
+    ONE_LENGTH,
+    TASKS,
+    case_spec,
+    data_spec,
+    decoder,
+    sequences,
+    sized,
+    spec,
+    strings,
+)
 
 FORMATS = {
     "addition": ("addition", {}),
@@ -52,6 +68,7 @@ def half_trained(name: str) -> tuple[Decoder, ArithmeticData]:
     return trained(spec(data, train, layers=1, width=48, head_dim=16, ff_width=96), steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
 def test_all_ways_agree_where_models_are_right_and_where_they_are_wrong(name):
     """How often they are depends on the processor: as many problems of either kind are chosen as are needed."""
@@ -80,15 +97,7 @@ def test_cell_scores_count_what_plain_decoding_writes(name):
     check_scores(model, data, problems, check(model, data, problems), answer)
 
 
-def test_cells_larger_than_one_batch_are_summed(monkeypatch):
-    model, data = half_trained("parity")
-    problems = data.test(5, 1, 30)
-    whole = score_cell(model, data.writer, problems, True)
-    monkeypatch.setattr("lengen.decoding.decoding.TOKENS_AT_ONCE", 50)
-    assert score_cell(model, data.writer, problems, True) == whole
-
-
-def test_a_gpu_takes_more_at_once_and_fewer_for_a_large_model():
+def test_cells_larger_than_one_batch_are_summed_and_a_gpu_takes_more_at_once(monkeypatch):
     model, data = half_trained("parity")
     problems = data.test(5, 1, 30)
 
@@ -101,6 +110,9 @@ def test_a_gpu_takes_more_at_once_and_fewer_for_a_large_model():
     assert 0 < cpu == batch("cpu", 25_000_000) == batch("cuda", 100_000_000)
     assert batch("cuda", 300_000) > 9 * cpu
     assert 1.9 * cpu < batch("cuda", 25_000_000) < 2.1 * cpu
+    whole = score_cell(model, data.writer, problems, True)
+    monkeypatch.setattr("lengen.decoding.decoding.TOKENS_AT_ONCE", 50)
+    assert score_cell(model, data.writer, problems, True) == whole
 
 
 class Parrot:
@@ -145,3 +157,237 @@ def test_a_prefix_read_in_passes_is_the_prefix_read_at_once(monkeypatch, at_once
     whole = generate(model, data.writer, problems)
     monkeypatch.setattr("lengen.decoding.decoding.PREFIX_AT_ONCE", at_once)
     assert torch.equal(generate(model, data.writer, problems), whole)
+
+
+NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
+BIASES = {"none": None, "window": Window(1), "given": Given()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("bias", BIASES)
+def test_encoder_decoders_agree_with_plain_greedy_decoding(name, bias):
+    """Given biases are a random pattern of -inf, with rows that are closed entirely."""
+    layers = [1, 2] if name == "alibi" else [0, 1]
+    for number, (encoder_layers, shared) in enumerate(itertools.product(layers, [False, True])):
+        options = {"attention_bias": BIASES[bias], "shared": shared, "encoder_layers": encoder_layers}
+        model, data = random_model(encoder_decoder(data_for(name), encoding=name, **options), number)
+        responses, _ = check_decoding(model, data, data.task.train(2, torch.Generator().manual_seed(number)))
+        assert len({tuple(row) for row in responses}) > 1 or name == "none" or number, "it looks at its problem"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_sources_and_responses_of_different_lengths(name):
+    """Padding in the middle of a batch: formats that are not of one width, beside an encoder."""
+    ids = {"none": "none", "learned": "coupled"}.get(name, "consecutive")
+    data = data_spec("addition", position_ids=ids, room=12, reverse_response=name != "learned")
+    model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
+    check_decoding(model, data, data.task.train(4, torch.Generator().manual_seed(1)))
+
+
+@pytest.mark.parametrize("name", ["learned", "sinusoidal"])
+def test_numbers_without_padding_beside_an_encoder(name):
+    """As without an encoder, coupled ids of a text of one's own follow from the text."""
+    ids = {"learned": "coupled"}.get(name, "consecutive")
+    data = data_spec("addition", position_ids=ids, room=12, pad=False)
+    model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
+    problem = replace(data.task, digits=2).train(6, torch.Generator().manual_seed(1))
+    written = generate(model, data.writer, problem)
+    assert [ended(row) for row in written.tolist()] == [
+        by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)
+    ]
+    assert torch.equal(written, go_on(model, data.writer, problem, read(model, data.writer, problem)))
+
+
+@torch.no_grad()
+def by_the_text(model, data, problem) -> list[int]:
+    """Greedy decoding of one unpadded problem, ids from the text so far."""
+    batch, coupled = data.writer.write(problem), data.spec.data.position_ids.kind == "coupled"
+    most = int(data.writer.plan(problem)[1])
+    tokens, text = [END], ""
+    while len(tokens) <= most and (len(tokens) == 1 or tokens[-1] != END):
+        if coupled:
+            numbers = [text[: place + 1].split(">") for place in range(len(text))]
+            rows = [[0, *(min(1 + len(n[-1]), 12) for n in numbers)], [0, *(min(len(n), 12) for n in numbers)]]
+        else:
+            rows = [list(range(len(tokens)))]
+        now = Batch(
+            torch.tensor([[*tokens, PAD]]), torch.tensor([[*row, 0] for row in rows])[:, None], None, batch.source
+        )
+        tokens.append(int(model.predict(now)[0, -1].argmax()))
+        text += data.vocab.decode(tokens[-1:]) or "_"
+    return ended(tokens[1:])
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "rpe", "alibi"])
+@pytest.mark.parametrize(
+    "options", [{"attention_bias": Given(), "causal": False}, {"architecture": Encoder(), "shared": True}]
+)
+def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name, options):
+    """Or all at once, blanks in place of the response: an encoder-only model."""
+    for task in ("addition", "running_xor"):
+        data = data_for(name, task, **({"base": 2} if task == "running_xor" else {}))
+        model, data = random_model(encoder_decoder(data, encoding=name, **options))
+        problems = data.task.train(6, torch.Generator().manual_seed(3))
+        batch = data.writer.write(problems)
+        with torch.no_grad():  # make the end likely in the middle of a response
+            logits = model.predict(batch)[batch.loss[:, 1:]]
+            model.head.bias[END] += (logits.amax(dim=1) - logits[:, END]).median() + 0.01
+        responses, _ = check_decoding(model, data, problems)
+        assert any(row[-1] == END and len(row) < 4 for row in responses), "some end early"
+
+
+TRAINED = {
+    "sinusoidal": ("sinusoidal", {}),
+    "learned": ("learned", {"encoder_layers": 1}),
+    "window": ("sinusoidal", {"attention_bias": Window(1)}),
+    "given": ("rpe", {"attention_bias": Given()}),
+    "sees-later": ("sinusoidal", {"attention_bias": Given(), "causal": False}),
+    "encoder-only": ("rpe", {"architecture": Encoder(), "shared": True, "layers": 2, "width": 48}),
+}
+
+
+def trained_model(name: str):
+    encoding, options = TRAINED[name]
+    data = data_for(encoding, "successor")
+    train = TrainSpec(steps=100, batch=32, lr=5e-3, bucket=4)
+    sized = encoder_decoder(data, train, encoding=encoding, **{"layers": 1, "width": 32, "head_dim": 16, **options})
+    return trained(sized)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRAINED)
+def test_all_ways_agree_for_models_that_are_sometimes_right(name):
+    model, data = trained_model(name)
+    problems = data.task.train(25, torch.Generator().manual_seed(1))
+    responses, _ = check_decoding(model, data, problems)
+    right = float(verify(model, data.writer.write(problems)).correct.float().mean())
+    assert right > 0
+    assert sum(row[-1] == END for row in responses) > 12
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_cell_scores_of_encoder_decoders_count_what_plain_decoding_writes(name):
+    model, data = trained_model(name)
+    problems = data.task.train(20, torch.Generator().manual_seed(2))
+    check_scores(model, data, problems, check_decoding(model, data, problems)[0], answer=lambda row: row)
+
+
+def ending(task: str, share: float = 0.5, steps: int = 0) -> tuple[Decoder, ArithmeticData]:
+    """A model, trained for some steps, that often predicts the end that these formats do not have."""
+    size = sized(sequences(task), replace(ONE_LENGTH, batch=64, lr=5e-3), output_bias=True, width=32)
+    model, data = trained(size, steps) if steps else random_model(size)
+    batch = data.writer.write(data.test(6, 1, 40))
+    with torch.no_grad():
+        logits = model.predict(batch)[batch.loss[:, 1:]]
+        others = logits.clone()
+        others[:, END] = float("-inf")
+        model.head.bias[END] += (others.amax(dim=1) - logits[:, END]).quantile(share)
+    return model, data
+
+
+def drawn(data: ArithmeticData, n: int = 30) -> Problems:
+    return replace(data.task, longest=7).train(n, torch.Generator().manual_seed(3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS)
+def test_an_end_does_not_end_a_response_without_one(task):
+    model, data = ending(task)
+    problems = drawn(data)
+    expected, _ = check_decoding(model, data, problems)
+    assert any(END in row[:-1] for row in expected) or task in ("successor", "count"), "an end in the middle"
+    assert any(END in row for row in expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["sorting", "increment", "carries"])
+def test_edit_distances_are_counted_over_all_that_is_written(task):
+    model, data = ending(task, 0.2, 120)
+    problems = drawn(data)
+    pairs = list(zip(*check_decoding(model, data, problems), strict=True))
+    scores = score_cell(model, data.writer, problems, True)
+    edits = sum(Levenshtein.distance([t for t in own if t != PAD], truth) for own, truth in pairs)
+    correct = sum(own == truth for own, truth in pairs)
+    assert scores["free_running"] == counted(30, correct, correct, edits, sum(len(truth) for _, truth in pairs))
+    cut = sum(Levenshtein.distance([*own, END][: [*own, END].index(END)], truth) for own, truth in pairs)
+    assert edits != cut, "ends count as tokens, and so does what follows them"
+    forced = scores["teacher_forced"]
+    assert forced == {
+        name: scores["free_running"][name] for name in ("n", "correct", "answer_correct", "reference_tokens")
+    }
+
+
+@pytest.mark.parametrize(("text", "size"), [("999", 4), ("998", 3), ("9", 2), ("0", 1), ("99999999999", 12)])
+def test_as_many_digits_are_written_as_the_true_answer_has(text, size):
+    for task, tokens in (("increment", size), ("carries", 3 * size)):
+        model, data = ending(task, 1.0)
+        problems = data.task.parse([text])
+        assert len(str(int(text) + 1)) == size
+        assert generate(model, data.writer, problems).tolist() == [[END] * tokens], "ends everywhere, and goes on"
+
+
+def test_mixed_sizes_are_written_to_their_own_length_and_attention_measured_up_to_it():
+    model, data = ending("increment")
+    operands = ["999", "99", "100", "998", "9"]
+    parts = [data.task.parse([text]) for text in operands]
+    width = max(part.operands.shape[2] for part in parts)
+    padded = [torch.nn.functional.pad(part.operands, (0, width - part.operands.shape[2])) for part in parts]
+    problems = Problems(torch.cat(padded), torch.cat([part.lengths for part in parts]))
+    written = generate(model, data.writer, problems)
+    alone = [generate(model, data.writer, part)[0].tolist() for part in parts]
+    assert [len(row) for row in alone] == [4, 3, 3, 3, 2]
+    assert [row[: len(own)] for row, own in zip(written.tolist(), alone, strict=True)] == alone
+    model, data = random_model(sized())
+    batch = data.writer.write(data.test(4, 1, 7))
+    mean, keys, steps = measure_attention(model, batch)
+    assert steps == 7 * 4 and mean.shape == (2, 2, 8, 8)
+    rows = torch.stack([layer["self"] for layer in model.attention(batch)])[:, :, :, 4:8]
+    holding = (rows.sort(dim=-1, descending=True).values.cumsum(dim=-1) < 0.9).sum(dim=-1) + 1
+    assert torch.equal(keys, holding.sum(dim=(1, 3)))
+    whole = measure_attention(model, Batch(batch.tokens, batch.ids, batch.loss))
+    assert torch.equal(mean, whole[0])
+
+
+def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
+    model, data = ending("increment", 1.0)
+    monkeypatch.setattr("lengen.solve.load", lambda spec, weights: model)
+    found = solve(data.spec, tmp_path, ["999"])
+    assert (found["prompt"], found["output"], found["answer"], found["correct"]) == ("999⊥", "$$$$", "1000", False)
+    words, other = random_model(sized(sequences(alphabet=12)))
+    monkeypatch.setattr("lengen.solve.load", lambda spec, weights: words)
+    found = solve(other.spec, tmp_path, ["12", "3", "3"])
+    assert (found["prompt"], found["answer"]) == ("12 3 3 ⊥", "3 3 12")
+    monkeypatch.setattr("lengen.solve.generate", lambda *_, choose: other.vocab.encode("3 3 12")[None])
+    found = solve(other.spec, tmp_path, ["12", "3", "3"])
+    assert found["read"] == found["output"] == "3 3 12" and found["correct"]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("place", ["pre", "post", "pre_post", "sandwich"])
+@pytest.mark.parametrize("options", [{}, {"shared": True, "layers": 3}, {"loops": 2, "inject": "input"}])
+def test_residuals_are_what_the_next_part_reads(place, options):
+    model, data = random_model(sized(norm_place=place, output_bias=True, **options))
+    batch = data.writer.write(drawn(data))
+    found, stack = model.residuals(batch), model.stack()
+    assert len(found) == len(stack) > 1
+    for block, (pre, post) in zip(stack, found, strict=True):
+        assert pre.shape == post.shape == (*batch.tokens.shape, model.spec.width)
+        fed = block.feed_forward(block.before[1](pre))
+        expected = pre + block.after[1](fed) if place == "sandwich" else block.after[1](pre + fed)
+        assert torch.allclose(post, expected) and not torch.allclose(post, pre, atol=1e-2)
+    logits = model.norm(found[-1][1]) @ model.head.weight.T + model.head.bias
+    assert torch.allclose(logits[:, :-1], model.predict(batch))
+    if place == "pre":
+        assert torch.equal(found[0][1], found[0][0] + stack[0].feed_forward(stack[0].before[1](found[0][0])))
+
+
+@torch.no_grad()
+def test_attention_of_a_layer_reads_the_stream_before_it():
+    model, data = random_model(sized(norm_place="pre"))
+    batch = data.writer.write(drawn(data))
+    context = model._context(batch.tokens, batch.ids, None)
+    streams = [model.embedding(batch.tokens), *(post for _, post in model.residuals(batch))]
+    for block, x, (pre, _) in zip(model.stack(), streams, model.residuals(batch), strict=False):
+        assert torch.allclose(pre, x + block.attention(block.before[0](x), context))

@@ -9,13 +9,13 @@ import torch
 from safetensors.torch import load_file
 
 import lengen
+from lengen import replace
 from lengen.callbacks.accuracy_grid import PARTIAL, identity, sealed, unsealed
 from lengen.callbacks.checkpoint import CHECKPOINT
 from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.digits import OperandError
 from lengen.results.progress import DivergedError, Progress
 from lengen.results.records import Grid
-from lengen.settings.spec import replace
 from lengen.training.build import load
 from lengen.training.run import WEIGHTS
 from tests.fixtures.runs import counted
@@ -55,7 +55,7 @@ def finished(tmp_path_factory):
     return folder, run(folder, reports=reports), reports
 
 
-def test_a_run_leaves_its_records(finished):
+def test_a_run_leaves_its_records_measures_the_same_again_and_its_weights_load(finished):
     folder, outcome, reports = finished
     assert outcome.grid.axes == ("length", "count")
     assert sorted(outcome.grid.scores) == [(1, 2), (1, 3), (2, 2), (2, 3)]
@@ -74,6 +74,17 @@ def test_a_run_leaves_its_records(finished):
     assert outcome.info["operand_lengths"]["lengths"] == [1, 2] and 0 <= scalars["exact_match_equal_lengths"] <= 1
     assert {report.stage for report in reports} == {"train", "measure", "attention"}
     assert all(isinstance(report, Progress) and 0 < report.step <= report.steps for report in reports)
+    folder, outcome, _ = finished
+    before, again = traces(folder), run(folder)
+    assert same(again, outcome) and traces(folder) == before
+    assert again.info["kernels"] == outcome.info["kernels"], "those that trained"
+    folder, _, _ = finished
+    model, batch = load(SPEC, folder / WEIGHTS), lengen.ArithmeticData(SPEC, 0).validation()
+    weights = load_file(folder / WEIGHTS)
+    assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items() if name in weights)
+    assert not model.training and model(batch.tokens, batch.ids).isfinite().all()
+    kept = torch.load(folder / CHECKPOINT, weights_only=True)["state_dict"]
+    assert all(torch.equal(kept[f"model.{name}"], value) for name, value in weights.items())
 
 
 def test_every_step_trains_on_its_own_batch(tmp_path, monkeypatch):
@@ -91,13 +102,7 @@ def test_equal_specs_and_seeds_give_equal_files(finished, tmp_path):
     assert traces(tmp_path / "other") != traces(folder) and not same(other, outcome)
 
 
-def test_a_finished_run_measures_the_same_again(finished):
-    folder, outcome, _ = finished
-    before, again = traces(folder), run(folder)
-    assert same(again, outcome) and traces(folder) == before
-    assert again.info["kernels"] == outcome.info["kernels"], "those that trained"
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [0, 2, 3, 4, 9])
 def test_a_run_killed_while_training_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
     folder, outcome, _ = finished
@@ -135,6 +140,7 @@ def signalled(step: int, number: int, monkeypatch, folder: Path, times: int = 1)
         signal.signal(number, handler)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "number"), [(0, signal.SIGINT), (1, signal.SIGTERM), (4, signal.SIGINT), (9, signal.SIGTERM)]
 )
@@ -176,7 +182,6 @@ def test_an_interrupted_run_that_diverged_keeps_the_good_checkpoint(tmp_path, mo
 @pytest.mark.parametrize("place", ["checkpoint", "validation", "measure", "attention"])
 def test_a_run_killed_elsewhere_ends_as_if_it_had_not_been(place, finished, tmp_path, monkeypatch):
     folder, outcome, _ = finished
-
     replace = os.replace
 
     def killed(*arguments, **options):
@@ -308,16 +313,6 @@ def test_a_learning_rate_beyond_all_measure_diverges_by_itself(tmp_path):
         run(tmp_path, lengen.replace(SPEC, train={"lr": 1e9, "warmup": 0.0}))
 
 
-def test_weights_load_into_the_same_function(finished):
-    folder, _, _ = finished
-    model, batch = load(SPEC, folder / WEIGHTS), lengen.ArithmeticData(SPEC, 0).validation()
-    weights = load_file(folder / WEIGHTS)
-    assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items() if name in weights)
-    assert not model.training and model(batch.tokens, batch.ids).isfinite().all()
-    kept = torch.load(folder / CHECKPOINT, weights_only=True)["state_dict"]
-    assert all(torch.equal(kept[f"model.{name}"], value) for name, value in weights.items())
-
-
 def test_a_curve_has_one_axis_and_no_attention_where_none_is_asked(tmp_path):
     parity = spec(
         data_spec("parity", 4, 1),
@@ -341,17 +336,13 @@ PLAIN = lengen.Linear(reverse_response=True)
 UNSET = lengen.EncoderDecoder(attention_bias=lengen.Given())
 
 
-@pytest.mark.parametrize(
-    ("refused", "says"),
-    [
-        (lengen.replace(SPEC, data={"position_ids": lengen.Coupled((3, 9)), "format": PLAIN}), "position ids"),
-        (lengen.replace(SPEC, test={"probes": (("1", "x"),)}), "'x'"),
-        (lengen.replace(SPEC, test={"attention": ((9, 2),)}), "position ids"),
-        (lengen.replace(SPEC, test={"lengths": (1, 9)}), "up to 11 in level 1, and the model has 8"),
-        (spec(fixed_data("successor", 3), encoding="sinusoidal", architecture=UNSET), "attention_bias=given: nothing"),
-    ],
-    ids=["room for a carry", "no problem", "attention alone", "the largest id", "a bias that nothing sets"],
-)
+@pytest.mark.parametrize(("refused", "says"), [
+    (lengen.replace(SPEC, data={"position_ids": lengen.Coupled((3, 9)), "format": PLAIN}), "position ids"),
+    (lengen.replace(SPEC, test={"probes": (("1", "x"),)}), "'x'"),
+    (lengen.replace(SPEC, test={"attention": ((9, 2),)}), "position ids"),
+    (lengen.replace(SPEC, test={"lengths": (1, 9)}), "up to 11 in level 1, and the model has 8"),
+    (spec(fixed_data("successor", 3), encoding="sinusoidal", architecture=UNSET), "attention_bias=given: nothing"),
+], ids=["room for a carry", "no problem", "attention alone", "the largest id", "a bias that nothing sets"])  # fmt: skip
 def test_what_could_not_be_measured_is_refused_before_the_training(tmp_path, refused, says):
     with pytest.raises((OperandError, lengen.SettingError), match=says):
         run(tmp_path / "run", refused)

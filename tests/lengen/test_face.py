@@ -1,17 +1,27 @@
-"""The face: every name loads, types hold, and importing it changes nothing."""
+"""The names of the package and what they give to a script."""
 
 import ast
+import hashlib
 import inspect
 import itertools
+import json
+import os
 import subprocess
 import sys
 import textwrap
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_model
 
 import lengen
+from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, replace, verify
+from lengen import loading as library
+from lengen.digits import OperandError, operand_texts
 from lengen.part import Axis, Part, kinds
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +42,7 @@ grid: lengen.AccuracyGrid = lengen.AccuracyGrid(lengths=(1,), counts=(1,))
 """
 
 
-def test_every_name_loads_and_every_part_has_one():
+def test_every_name_loads_and_every_part_has_one_and_there_is_no_other():
     loaded = {name: getattr(lengen, name) for name in dir(lengen)}
     assert sorted(loaded) == sorted(lengen.__all__)
     renamed = {name for name, value in loaded.items() if getattr(value, "__name__", name).split(".")[-1] != name}
@@ -40,8 +50,11 @@ def test_every_name_loads_and_every_part_has_one():
     parts = [part for axis in Axis.__subclasses__() for part in kinds(axis).values()]
     missing = {part.__name__ for part in parts if part.__module__.startswith("lengen.")} - loaded.keys()
     assert not missing
+    with pytest.raises(AttributeError, match="No lengen attribute knitting"):
+        _ = lengen.knitting
 
 
+@pytest.mark.slow
 def test_a_type_checker_finds_each_slip_of_a_script_and_nothing_else(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SLIPS)
@@ -54,6 +67,7 @@ def test_a_type_checker_finds_each_slip_of_a_script_and_nothing_else(tmp_path):
 def test_importing_is_light_and_changes_nothing():
     code = (
         "import os, sys; before = dict(os.environ); import lengen; assert dict(os.environ) == before; "
+        "assert not {'torch', 'lightning', 'numpy', 'msgspec'} & sys.modules.keys(); "
         "lengen.Addition(digits=2), lengen.__version__; assert not {'torch', 'numpy', 'pandas'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
@@ -93,3 +107,215 @@ def test_every_function_and_class_has_an_example_and_says_what_it_takes(name):
         assert set(fields) <= fields_with_a_docstring(value)
     elif not (inspect.isclass(value) and issubclass(value, Exception)) and inspect.signature(value).parameters:
         assert "\nArgs:\n" in text
+
+
+SPEC = Spec(
+    data=DataSpec(
+        task=Addition(digits=2, operands=2),
+        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=Coupled((9, 9)),
+    ),
+    model=ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=16),
+    train=TrainSpec(steps=4, batch=4, lr=1e-3, bucket=2, evaluations=2),
+    test=TestSpec(lengths=(2, 3), counts=(2,), examples=5),
+)
+
+
+def example(text: str) -> list[str]:
+    """The lines of code from ``import lengen`` and ``Trainer`` on, up to the next text."""
+    lines = text.partition("    import lengen\n    from lightning")[1:]
+    block = "".join(lines).splitlines()
+    length = next(i for i, line in enumerate(block) if line and not line.startswith("    "))
+    return [line[4:] for line in block[:length] if line]
+
+
+@pytest.mark.slow
+def test_the_script_of_a_dozen_lines_trains_and_measures(tmp_path):
+    """That of the docstring, which is that of the documentation."""
+    script = example(lengen.__doc__ or "")
+    assert script == example((ROOT / "docs" / "library.md").read_text(encoding="utf-8")) and len(script) == 12
+    shown = "print(trainer.global_step, sorted(grid.grid.scores))"
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join([*script, shown])],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},  # threads spin where cores are busy
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == f"50 {[(length, count) for length in (1, 2, 3) for count in (2, 3)]}"
+
+
+def stored(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps({"spec": SPEC.to_dict()}))
+    save_model(lengen.build_model(SPEC, 3), str(folder / "model.safetensors"))
+    return folder
+
+
+def test_a_model_of_a_folder_solves_shows_its_attention_and_is_scored(tmp_path):
+    model = lengen.load(stored(tmp_path / "v1"))
+    solved = model.solve([57, "48"])
+    assert solved["prompt"] == "$057+048=" and solved["answer"] == "105"
+    assert model.solve([57, 48]) == solved, "asking changes nothing"
+    shown = model.attention([5, 7])
+    length = len(shown["target"])
+    assert shown["self"].shape == (2, 2, length, length)
+    np.testing.assert_allclose(shown["self"].sum(axis=-1), 1, rtol=1e-5)
+    data = TaskData(SPEC, 0)
+    expected = verify(lengen.build_model(SPEC, 3).eval(), data.writer.write(data.test(2, 2, 50))).correct
+    assert model.accuracy(length=2, examples=50) == model.accuracy(2, 2, 50) == expected.double().mean().item()
+    by_hand = lengen.load(SPEC, tmp_path / "v1" / "model.safetensors")
+    assert by_hand.solve([57, 48]) == solved
+
+
+def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
+    folder = stored(tmp_path / "v1")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(library.LoadError, match="has no model"):
+        lengen.load(folder)
+    with pytest.raises(library.LoadError, match="expected the folder of a finished run"):
+        lengen.load(tmp_path)
+    with pytest.raises(library.LoadError, match="weights go with a Spec; leave them out"):
+        lengen.load("coupling/fig1/coupling-scratchpad", "x.safetensors")
+    with pytest.raises(library.LoadError, match="needs its weights"):
+        lengen.load(SPEC)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    monkeypatch.delenv("LENGEN_RESULTS", raising=False)
+
+
+def test_a_name_is_the_run_that_solve_takes(installed):
+    name = "coupling/fig1/coupling-scratchpad"
+    model = lengen.load(name)
+    assert model.solve([57, 48, 96])["read"] == "201" and name in repr(model)
+    assert model.accuracy(length=2, count=3, examples=20) >= 0.9
+
+
+def nobody(name: str) -> library.Found:
+    raise ValueError(f"'{name}' is none of ours")
+
+
+def somebody(name: str) -> library.Found:
+    if name != "theirs/run":
+        raise library.LoadError(f"'{name}' is none of theirs")
+    return library.Found(replace(SPEC, test={"lengths": (1,)}), None, name)
+
+
+def test_every_package_that_finds_runs_is_asked(monkeypatch):
+    points = [EntryPoint(name, f"{__name__}:{name}", library.GROUP) for name in ("nobody", "somebody")]
+    monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints(points).select(group=group))
+    assert repr(lengen.load("theirs/run")) == "<theirs/run>"
+    with pytest.raises(ValueError, match="'none' is no folder of a run, and names none: "):
+        lengen.load("none")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "title"), [("README.md", "In Python"), ("docs/library.md", "# As a library")])
+def test_lines_give_what_stands_beside_them(installed, page, title):
+    block = (ROOT / page).read_text(encoding="utf-8").partition(title)[2].partition("\n## ")[0]
+    lines = [line[4:] for line in block.splitlines() if line.startswith("    ")]
+    known: dict[str, object] = {}
+    exec("\n".join(lines[:2]), known)
+    assert "lengen.load(" in lines[1]
+    solved, shape, accuracy = lines[2:]
+    assert repr(eval(solved, known)) == solved.partition("#")[2].strip()
+    assert repr(eval(shape, known)) == shape.partition("#")[2].partition(":")[0].strip()
+    assert repr(eval(accuracy, known)) == accuracy.partition("#")[2].partition(",")[0].strip()
+
+
+@pytest.mark.parametrize("arguments", [
+    {"length": 0},
+    {"length": -1},
+    {"length": 3.0},
+    {"length": "3"},
+    {"length": 10**9},
+    {"length": 2, "examples": 0},
+    {"length": 2, "examples": -1},
+    {"length": 2, "examples": 2.0},
+    {"length": 2, "count": 0},
+])  # fmt: skip
+def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
+    data = TaskData(SPEC, 0)
+    given = {"length": 2, "count": 2, "examples": 5} | arguments
+    with pytest.raises(OperandError, match="expected"):
+        data.test(**given)
+    with pytest.raises(OperandError, match="expected"):
+        lengen.AccuracyGrid((given["length"],), (given["count"],), given["examples"])
+    with pytest.raises(OperandError, match="expected"):
+        lengen.AttentionMaps([(given["length"], given["count"])], given["examples"])
+    with pytest.raises(OperandError, match="expected"):
+        lengen.EditDistanceCurve((given["length"],), given["count"], given["examples"])
+
+
+@pytest.mark.parametrize("given", [3, None, torch.tensor(3)])
+def test_cells_that_are_no_lists_are_refused(given):
+    for make in (lengen.AccuracyGrid, lengen.LearningCurves, lambda lengths: lengen.AccuracyGrid([1], lengths)):
+        with pytest.raises(OperandError, match=r"expected a list of whole numbers"):
+            make(given)
+    for pairs in (given, [given]):
+        with pytest.raises(OperandError, match=r"expected pairs"):
+            lengen.AttentionMaps(pairs)
+
+
+@pytest.mark.parametrize("number", ["a", 1.5, -1, None])
+def test_data_has_whole_seeds_and_steps(number):
+    with pytest.raises(OperandError, match=r"seed=.*: expected"):
+        TaskData(SPEC, number)
+    with pytest.raises(OperandError, match=r"step=.*: expected"):
+        TaskData(SPEC.to_dict(), 0).batch(number)
+
+
+@pytest.mark.parametrize("given", ["57", b"57", [5.0, 4], [None], 57, [[5]], [10**5000]])
+def test_operands_that_are_no_list_of_numbers(tmp_path, given):
+    model = lengen.load(stored(tmp_path / "run"))
+    uses = (model.solve, model.attention, model.true, lambda operands: model.answers([operands]))
+    for use in (*uses, lambda operands: model.data.task.parse(operand_texts(operands))):
+        with pytest.raises(OperandError, match="expected"):
+            use(given)
+    for use in (lengen.Probes, lengen.ArithmeticData(SPEC).prompts, model.answers):
+        for problems in ([given], ["12+34="], "12+34=", 57, [57, 48]):
+            with pytest.raises(OperandError, match="expected"):
+                use(problems)
+
+
+def test_whatever_stands_for_a_whole_number_is_an_operand(tmp_path):
+    model = lengen.load(stored(tmp_path / "run"))
+    same = [model.solve([57, 48]), model.solve(["57", np.int64(48)]), model.solve([torch.tensor(57), np.uint8(48)])]
+    assert same[0] == same[1] == same[2] == model.solve(torch.tensor([57, 48]))
+    rows = [[57, "48"], torch.tensor([57, 48])]
+    assert model.answers(rows) == model.answers(torch.tensor([[57, 48]] * 2)) == [same[0]["read"]] * 2
+    assert model.true(torch.tensor([57, 48])) == "105"
+
+
+@pytest.mark.parametrize("source", ["/tmp", "x.ckpt", "gpt2", "", "no/such/run", "..", 7, None, Path("x.ckpt")])
+def test_nothing_to_load_is_a_load_error(source):
+    with pytest.raises(library.LoadError):
+        lengen.load(source)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "{}", '{"spec": 1}', '{"spec": {}}', json.dumps({"spec": SPEC.to_dict(), "files": []})]
+)
+def test_damaged_folders_and_weights_are_load_errors(tmp_path, content):
+    folder = stored(tmp_path / "run")
+    (folder / "run.json").write_text(content)
+    with pytest.raises(library.LoadError, match=r"expected the record of a run"):
+        lengen.load(folder)
+    other = stored(tmp_path / "other")
+    (other / "model.safetensors").write_bytes(b"none")
+    with pytest.raises(library.LoadError, match="does not hold the weights"):
+        lengen.load(other)
+
+
+def test_weights_other_than_those_that_the_run_recorded_are_a_load_error(tmp_path):
+    folder = stored(tmp_path / "run")
+    content = (folder / "model.safetensors").read_bytes()
+    info = {"spec": SPEC.to_dict(), "files": {"model.safetensors": hashlib.sha256(content).hexdigest()}}
+    (folder / "run.json").write_text(json.dumps(info))
+    assert lengen.load(folder).true([57, 48]) == "105"
+    (folder / "model.safetensors").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(library.LoadError, match="is not the file its run wrote"):
+        lengen.load(folder)

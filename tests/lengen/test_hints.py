@@ -1,22 +1,19 @@
-"""Auxiliary tasks from the output head to the records of a run."""
+"""Auxiliary tasks beside a main one."""
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen import Consecutive, NoPositionIds, Tempered
+import lengen
+from lengen import ArithmeticData, Consecutive, SequenceModule, TaskData, Tempered, generate, replace, verify
 from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.data.batch import Batch
-from lengen.data.datamodule import ArithmeticData
-from lengen.data.task_data import TaskData
-from lengen.decoding.decoding import generate, verify
 from lengen.digits import OperandError
-from lengen.settings.spec import replace
 from lengen.training.build import build_model, load
-from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
+from reproduce.runs.costs import cost
 from tests.fixtures.models import random_model
-from tests.fixtures.settings import ONE_LENGTH, TEST, kill_at, part, sequences, sized
+from tests.fixtures.settings import ONE_LENGTH, TEST, kill_at, part, sequences, sized, spec
 
 HINTS = ("successor", "count")
 HINTED = sized(sequences(hints=HINTS), output_bias=True)
@@ -39,7 +36,7 @@ def test_a_step_trains_its_own_head_and_the_backbone(head):
 
 
 @torch.no_grad()
-def test_a_loss_is_that_of_the_head_of_its_batch():
+def test_a_loss_is_that_of_the_head_of_its_batch_and_writing_uses_the_first_head():
     model, data = random_model(HINTED)
     for step in range(6):
         batch = data.batch(step)
@@ -52,10 +49,6 @@ def test_a_loss_is_that_of_the_head_of_its_batch():
                 total -= float(logs[row, place - 1, batch.tokens[row, place]]) if target else 0.0
         found = SequenceModule(HINTED, model).training_step(batch, 0)
         assert float(found) == pytest.approx(total / float(batch.scale), rel=1e-5)
-
-
-@torch.no_grad()
-def test_deciding_and_writing_use_the_first_head():
     model, data = random_model(HINTED)
     problems = data.test(5, 1, 10)
     batch = data.writer.write(problems)
@@ -105,7 +98,16 @@ def finished(tmp_path_factory):
     return folder, run(folder)
 
 
-def test_losses_are_recorded_by_task(finished):
+def test_a_finished_run_has_the_losses_of_its_steps_and_the_weights_of_all_heads(finished):
+    folder, _ = finished
+    model, data = build_model(RUN, 0), ArithmeticData(RUN, 0)
+    first = float(SequenceModule(RUN, model).training_step(data.batch(0), 0).detach())
+    assert first == pytest.approx(read_metrics(folder / METRICS)[0][2], rel=1e-5)
+    weights, model = load_file(folder / WEIGHTS), load(RUN, folder / WEIGHTS)
+    assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items())
+    untrained = build_model(RUN, 0).state_dict()
+    moved = {name for name, value in weights.items() if not torch.equal(value, untrained[name])}
+    assert moved == set(weights), "every head, every slope"
     folder, outcome = finished
     rows = read_metrics(folder / METRICS)
     steps = {name: [step for step, other, _ in rows if other == name] for name in {name for _, name, _ in rows}}
@@ -120,13 +122,7 @@ def test_losses_are_recorded_by_task(finished):
     assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
 
 
-def test_recorded_losses_are_those_of_the_first_steps(finished):
-    folder, _ = finished
-    model, data = build_model(RUN, 0), ArithmeticData(RUN, 0)
-    first = float(SequenceModule(RUN, model).training_step(data.batch(0), 0).detach())
-    assert first == pytest.approx(read_metrics(folder / METRICS)[0][2], rel=1e-5)
-
-
+@pytest.mark.slow
 def test_long_runs_record_every_task_too(tmp_path):
     """Losses are read every third step; as many in a row as there are tasks."""
     train = {"steps": 300, "evaluations": 1, "batch": 1}
@@ -161,15 +157,6 @@ def test_a_killed_run_with_hints_ends_as_if_it_had_not_been(step, finished, tmp_
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_weights_of_all_heads_load_again(finished):
-    folder, _ = finished
-    weights, model = load_file(folder / WEIGHTS), load(RUN, folder / WEIGHTS)
-    assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items())
-    untrained = build_model(RUN, 0).state_dict()
-    moved = {name for name, value in weights.items() if not torch.equal(value, untrained[name])}
-    assert moved == set(weights), "every head, every slope"
-
-
 def test_cells_that_an_alphabet_is_too_small_for_are_refused_before_training(tmp_path, monkeypatch):
     """Few repeats need more numbers than many do."""
     monkeypatch.setattr("lengen.training.run.build_trainer", None)
@@ -180,7 +167,100 @@ def test_cells_that_an_alphabet_is_too_small_for_are_refused_before_training(tmp
 
 @pytest.mark.parametrize("encoding", ["none", "alibi", "rope"])
 def test_tempered_models_train_in_half_precision(encoding, tmp_path):
-    data = sequences(length=4, hints=HINTS, position_ids=NoPositionIds() if encoding == "none" else Consecutive())
+    data = sequences(
+        length=4, hints=HINTS, position_ids=lengen.NoPositionIds() if encoding == "none" else Consecutive()
+    )
     model = {"tempered": Tempered(start=1.0), "encoding": encoding}
     outcome = run(tmp_path, sized(data, replace(RUN.train, precision="bf16-mixed"), RUN.test, **model))
     assert outcome.info["dtype"] == "bf16-mixed" and len(outcome.grid.scores) == 4
+
+
+TRAIN = lengen.TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
+SHORT = lengen.TestSpec(lengths=(8,), counts=(2,), examples=10)
+
+
+def setting(task: lengen.Task, *hints: lengen.Task, **format: object) -> lengen.Spec:
+    data = lengen.DataSpec(task=task, format=lengen.Linear(**format), position_ids=lengen.Consecutive(), hints=hints)
+    test = lengen.TestSpec(lengths=(8,), counts=task.counts, examples=10)
+    return spec(data, TRAIN, test, encoding="rope", tied=False)
+
+
+PAIRS = [
+    (setting(lengen.Reverse(4), lengen.Copy(12)), 4, 12),
+    (setting(lengen.PairAddition(4), lengen.DigitSums(12), reverse_response=True), 4, 12),
+    (setting(lengen.PairAddition(4), lengen.DigitSums(12), pad_query=True, pad_response=True), 4, 12),
+    (setting(lengen.PairAddition(4), lengen.Successor(12), index_hints=30), 4, 12),
+    (setting(lengen.Parity(4), lengen.Copy(12, base=2)), 4, 12),
+]
+
+
+@pytest.mark.parametrize(("sized", "short", "long"), PAIRS, ids=["reverse", "sums", "padded", "marked", "bits"])
+def test_each_task_is_trained_at_lengths_of_its_own(sized, short, long):
+    data = lengen.TaskData(sized, 0)
+    drawn = [stream.task.train(2000, torch.Generator().manual_seed(0)).lengths.max() for stream in data.streams]
+    assert [int(longest) for longest in drawn] == [short, long]
+    outputs = [data.batch(step).output for step in range(4)]
+    assert outputs == [0, 1, 0, 1], "in turn"
+    model = lengen.build_model(sized, 0)
+    for step in range(2):
+        loss = lengen.SequenceModule(sized, model).training_step(data.batch(step), 0)
+        assert bool(loss.isfinite())
+
+
+@pytest.mark.parametrize(("sized", "short", "long"), PAIRS[:2], ids=["reverse", "sums"])
+def test_the_main_task_trains_on_what_it_trains_on_alone(sized, short, long):
+    alone, beside = lengen.TaskData(lengen.replace(sized, data={"hints": ()}), 0), lengen.TaskData(sized, 0)
+    assert all(torch.equal(alone.batch(n).tokens, beside.batch(2 * n).tokens) for n in range(6))
+    assert torch.equal(alone.validation().tokens, beside.validation().tokens)
+    problems = [data.test(8, max(sized.test.counts), 10).operands for data in (alone, beside)]
+    assert torch.equal(*problems)
+
+
+@pytest.mark.parametrize("base", [2, 10, 16])
+@pytest.mark.parametrize("kind", [lengen.Copy, lengen.Reverse])
+def test_strings_have_all_digits_of_their_base(kind, base):
+    task = kind(5, base=base)
+    found = task.train(2000, torch.Generator().manual_seed(0)).operands
+    assert found.unique().tolist() == list(range(base))
+    typed = task.symbols[-1] + "010"
+    assert task.text(task.parse([typed])) == [typed if kind is lengen.Copy else typed[::-1]]
+    with pytest.raises(OperandError, match=rf"expected characters 0 to {task.symbols[-1]} only"):
+        task.parse(["0g"])
+
+
+@pytest.mark.parametrize("base", [2, 10, 16])
+def test_digit_sums_carry_nothing(base):
+    task = lengen.DigitSums(digits=6, base=base)
+    problems = task.train(200, torch.Generator().manual_seed(1))
+    answers = task.answer(problems)
+    for row, numbers in zip(answers.tolist(), problems.operands.tolist(), strict=True):
+        assert row == [(a + b) % base for a, b in zip(*numbers, strict=True)] + [0]
+
+
+def test_an_estimate_knows_of_longer_auxiliary_tasks():
+    short, long = setting(lengen.Reverse(4), lengen.Copy(4)), setting(lengen.Reverse(4), lengen.Copy(60))
+    assert cost(long, "cpu").train > cost(short, "cpu").train
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (setting(lengen.Copy(4), lengen.Copy(9)),
+         r"data.hints: copy is data.task=copy itself, at lengths beyond .* change data.task$"),
+        (setting(lengen.Copy(4), lengen.Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
+        (lengen.replace(setting(lengen.Copy(4), lengen.Reverse(9)), model={"tied": True}),
+         r"data.hints: .*set model.tied=false"),
+        (lengen.replace(setting(lengen.Copy(4), lengen.Reverse(9)), data={"examples": 500}),
+         r"data.examples=500: with data.hints a training"),
+        (lengen.replace(setting(lengen.Increment(longest=4), lengen.Successor(9)), train={"one_length": True}),
+         r"train.one_length=true: .* data.hints=successor has none"),
+        (setting(lengen.PairAddition(4), lengen.DigitSums(12), width=9),
+         r"data.format.width=9: expected at least 13, the digits"),
+        (setting(lengen.Sorting(longest=4), lengen.Copy(5)),
+         r"data.hints: copy has other symbols than data.task=sorting"),
+    ],
+    ids=["itself", "symbols", "tied", "fixed set", "one length", "width", "sorting"],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(wrong, said):
+    with pytest.raises(lengen.SettingError, match=said):
+        lengen.validate(wrong)

@@ -7,13 +7,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lengen import DigitSteps, Linear, plotting
+from lengen import DigitSteps, Linear, from_dict, plotting, replace
 from lengen.experiment import Experiment, figure_of
 from lengen.plotting.caption import beyond
 from lengen.plotting.frames import medians
 from lengen.plotting.grid import per_cent
 from lengen.results.records import AttentionMap, Counts, Grid, Run
-from lengen.settings.spec import from_dict, replace
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import data_spec, spec
 
@@ -69,9 +68,6 @@ def box(axes, colour="#d7191c"):
     return [(*p.get_xy(), p.get_width(), p.get_height()) for p in found]
 
 
-# -- heat maps ---------------------------------------------------------------------------------------------
-
-
 def test_the_trained_box_encloses_exactly_the_trained_cells(axes):
     plotting.heat_map(axes, [run(grid())], "teacher_forced", "correct")
     assert box(axes) == [(0, 0, 3, 3)]  # lengths 1, 3 and 5 downwards, counts 2, 3 and 4 to the right
@@ -94,9 +90,18 @@ def test_models_that_have_not_learned_their_range_have_no_colour(axes):
     assert red == green == blue
 
 
-def test_a_map_has_the_title_that_its_picture_gives_it():
+def test_panels_are_the_axes_of_the_table_of_a_figure_with_its_titles():
     figure = draw("grid", [(item("a"), [run(grid())]), (item("b"), [run(grid())])], titles={"a": "first"})
     assert [axes.get_title() for axes in maps(figure)] == ["first", "b"]
+    runs = [
+        (item(f"{pad}-{name}", pad=pad, method=name), [run(grid())]) for pad in ("with", "without") for name in "abc"
+    ]
+    found = maps(draw("grid", runs))
+    assert [axes.get_title() for axes in found] == ["a", "b", "c", "", "", ""]
+    assert [axes.get_ylabel().split("\n")[0] for axes in found if axes.get_ylabel()] == ["with", "without"]
+    every = [item(f"{n}-{m}", layers=f"{n} layers", heads=f"{m} heads") for n in (1, 2) for m in (2, 4)]
+    figure = draw("grid", [(one, [run(grid())] if one is not every[0] else []) for one in every])
+    assert [axes.get_title() for axes in maps(figure)] == ["1 layer, 4 heads", "2 layers, 2 heads", "2 layers, 4 heads"]
 
 
 def test_large_grids_carry_no_numbers_and_few_ticks(axes):
@@ -105,31 +110,7 @@ def test_large_grids_carry_no_numbers_and_few_ticks(axes):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "10", "20", "100"]
 
 
-def test_rows_and_columns_of_a_figure_are_the_axes_of_its_table():
-    runs = [
-        (item(f"{pad}-{name}", pad=pad, method=name), [run(grid())]) for pad in ("with", "without") for name in "abc"
-    ]
-    found = maps(draw("grid", runs))
-    assert [axes.get_title() for axes in found] == ["a", "b", "c", "", "", ""]
-    assert [axes.get_ylabel().split("\n")[0] for axes in found if axes.get_ylabel()] == ["with", "without"]
-
-
-def test_a_variant_without_a_run_leaves_no_panel():
-    every = [item(f"{n}-{m}", layers=f"{n} layers", heads=f"{m} heads") for n in (1, 2) for m in (2, 4)]
-    figure = draw("grid", [(one, [run(grid())] if one is not every[0] else []) for one in every])
-    assert [axes.get_title() for axes in maps(figure)] == ["1 layer, 4 heads", "2 layers, 2 heads", "2 layers, 4 heads"]
-
-
-def test_labels_come_from_the_specification_of_the_runs():
-    one = item("d512", width="{model.width} wide", layers="{model.layers} layers")
-    made = {**SPEC, "model": {**SPEC["model"], "width": 1024, "layers": 1}}
-    assert plotting.label(one, [run(made=made)]) == "1,024 wide, 1 layer"
-
-
-# -- curves ------------------------------------------------------------------------------------------------
-
-
-def test_lines_are_medians_and_every_seed_is_a_dot_hollow_if_it_did_not_learn():
+def test_lines_are_medians_pale_where_most_seeds_did_not_learn_and_every_seed_is_a_dot():
     seeds = [run(curve({5: 1.0, 9: rate}), PAIRS) for rate in (0.2, 0.4, 0.9)]
     figure = draw("curves", [(item("a"), [*seeds, run(curve({5: 0.1, 9: 0.0}), PAIRS)])])
     middle, hollow, dots = figure.axes[0].lines
@@ -137,18 +118,27 @@ def test_lines_are_medians_and_every_seed_is_a_dot_hollow_if_it_did_not_learn():
     assert sorted(dots.get_ydata()) == [0.2, 0.4, 0.9, 1.0, 1.0, 1.0] and list(hollow.get_ydata()) == [0.1, 0.0]
     assert hollow.get_markerfacecolor() == "none" != dots.get_markerfacecolor()
     assert figure.axes[0].get_ylim() == (-0.05, 1.05)  # marks at both ends lie inside
+    good, bad = run(curve({5: 1.0, 9: 0.5}), PAIRS), run(curve({5: 0.1, 9: 0.0}), PAIRS)
+    axes = draw("curves", [(item("a"), [good, good, bad]), (item("b"), [bad, bad, good])]).axes[0]
+    assert [line.get_alpha() for line in axes.lines if line.get_linestyle() != "None"] == [1.0, 0.35]
 
 
 def value(**fields) -> plotting.Value:
     return plotting.Value(**{"value": 0.9, "lengths": (9, 9), "trained": (5, 2), **fields})
 
 
-def test_published_values_are_hollow_at_the_same_lengths_and_only_beside_the_same_range():
+def test_published_values_are_hollow_at_the_same_lengths_and_many_have_a_panel():
     runs = [(item("a"), [run(curve({5: 1.0, 9: 0.5, 12: 0.0}), PAIRS)])]
     theirs = [value(), value(value=0.1, lengths=(12, 12)), value(lengths=(30, 30)), value(trained=(10, 2))]
     axes = draw("curves", runs, {"p/f/a": theirs}).axes[0]
     marks = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in marks] == [(9, 0.9), (12, 0.1)]
+    runs = [(item("a"), [run(curve(dict.fromkeys(range(1, 21), 1.0)), PAIRS)])]
+    ours, theirs = draw("curves", runs, {"p/f/a": [value(lengths=(n, n)) for n in range(6, 16)]}).axes
+    assert not [line for line in ours.lines if line.get_markerfacecolor() == "white"]
+    assert list(theirs.lines[0].get_xdata()) == list(range(6, 16))
+    assert theirs.lines[0].get_transform() == theirs.transData, "each at its own length"
+    assert theirs.get_ylabel().startswith("Published") and theirs.get_xlim() == ours.get_xlim()
 
 
 def test_published_values_of_one_place_stand_around_each_other_and_bounds_are_in_the_legend():
@@ -164,31 +154,13 @@ def test_published_values_of_one_place_stand_around_each_other_and_bounds_are_in
     assert texts[-2:] == ["published", "published, below"]
 
 
-def test_the_line_of_a_variant_that_most_seeds_did_not_learn_is_pale():
-    good, bad = run(curve({5: 1.0, 9: 0.5}), PAIRS), run(curve({5: 0.1, 9: 0.0}), PAIRS)
-    axes = draw("curves", [(item("a"), [good, good, bad]), (item("b"), [bad, bad, good])]).axes[0]
-    assert [line.get_alpha() for line in axes.lines if line.get_linestyle() != "None"] == [1.0, 0.35]
-
-
-def test_many_published_values_have_a_panel_of_their_own():
-    runs = [(item("a"), [run(curve(dict.fromkeys(range(1, 21), 1.0)), PAIRS)])]
-    ours, theirs = draw("curves", runs, {"p/f/a": [value(lengths=(n, n)) for n in range(6, 16)]}).axes
-    assert not [line for line in ours.lines if line.get_markerfacecolor() == "white"]
-    assert list(theirs.lines[0].get_xdata()) == list(range(6, 16))
-    assert theirs.lines[0].get_transform() == theirs.transData, "each at its own length"
-    assert theirs.get_ylabel().startswith("Published") and theirs.get_xlim() == ours.get_xlim()
-
-
-def test_a_table_has_the_trained_lengths_together_and_published_cells_beside():
+def test_a_table_has_the_trained_lengths_together_but_those_with_published_cells():
     a, b = [run(curve({4: 1.0, 5: 1.0, 9: 0.25}), PAIRS)], [run(curve({5: 0.5, 9: 0.0}), PAIRS)]
     runs = [(item("a"), a), (item("b"), b)]
     ours, theirs = draw("table", runs, {"p/f/a": [value(region="in_range", value=0.9), value(value=0.3)]}).axes
     assert [label.get_text() for label in ours.get_xticklabels()] == ["1–5", "9"]
     assert sorted(text.get_text() for text in ours.texts) == ["0", "100", "25", "50"]
     assert sorted(text.get_text() for text in theirs.texts) == ["30", "90"]
-
-
-def test_a_table_has_the_longest_trained_length_alone_where_a_value_is_published_there():
     runs = [(item("a"), [run(curve({4: 0.5, 5: 1.0, 9: 0.25}), PAIRS)])]
     ours, theirs = draw("table", runs, {"p/f/a": [value(lengths=(5, 5), value=1.0), value(value=0.3)]}).axes
     assert [label.get_text() for label in ours.get_xticklabels()] == ["5", "9"]
@@ -196,9 +168,10 @@ def test_a_table_has_the_longest_trained_length_alone_where_a_value_is_published
     assert [text.get_text() for text in theirs.texts] == ["100", "30"]
 
 
-def test_a_share_that_is_not_all_or_nothing_is_not_written_as_if():
+def test_shares_and_lengths_in_words():
     rates = (0.0, 0.0004, 0.04, 0.5, 0.996, 0.9996, 1.0)
     assert [per_cent(rate) for rate in rates] == ["0", "<0.1", "4.0", "50", "99.6", ">99.9", "100"]
+    assert plotting.spans((1, 2, 3, 4, 6)) == "1–4, 6" and plotting.spans((1, 2, 4)) == "1, 2, 4"
 
 
 def test_what_is_recorded_in_training_is_drawn_over_steps():
@@ -210,27 +183,26 @@ def test_what_is_recorded_in_training_is_drawn_over_steps():
     ]  # fmt: skip
 
 
-# -- captions ----------------------------------------------------------------------------------------------
-
-
-def test_a_caption_names_how_far_each_variant_gets_and_the_seeds():
+def test_a_caption_names_how_far_variants_get_and_counts_those_that_lost_seeds():
     picture = figure_of("f", "t", "x:grid", [item("a", m="first"), item("b", m="second")], caption="Sums.")
     held = {"p/f/a": [run(grid(0.5))] * 2, "p/f/b": [run(grid(0.0, inside=0.5))]}
     said = plotting.caption(picture, held, {"p/f/a": [value(trained=(10, 4))]}, "grid")
     assert said.startswith("Sums. Mean exact match beyond the trained range: first (50 %).")
     assert "Median of 1 to 2 seeds, cpu profile." in said and "Grey maps: not learned." in said
     assert "longer problems and are not drawn" in said
-
-
-def test_a_caption_names_the_three_best_and_the_three_worst_of_many_variants():
     names = [f"v{k}" for k in range(9)]
     picture = figure_of("f", "t", "x:grid", [item(name, m=name) for name in names])
     held = {f"p/f/{name}": [run(grid(k / 10))] for k, name in enumerate(names)}
     said = plotting.caption(picture, held, {}, "grid")
     assert "v8 (80 %); v7 (70 %); v6 (60 %); 3 others; v2 (20 %); v1 (10 %); v0 (0 %)." in said
+    good, bad = run(curve({5: 1.0, 9: 0.8}), PAIRS), run(curve({5: 0.5, 9: 0.0}), PAIRS)
+    items = [item(f"v{k}") for k in range(5)]
+    held = {one.name: [good, bad] for one in items}
+    said = plotting.caption(figure_of("f", "t", "x:table", items), held, {}, "table")
+    assert "Medians leave out seeds that have not learned: of 5 variants." in said
 
 
-def test_a_caption_says_which_seeds_medians_leave_out_and_a_majority_makes_a_variant_learned():
+def test_a_caption_says_which_seeds_medians_leave_out_and_what_one_run_shows():
     good, bad = run(curve({5: 1.0, 9: 0.8}), PAIRS), run(curve({5: 0.5, 9: 0.0}), PAIRS)
     held = {"p/f/a": [good, good, bad], "p/f/b": [bad, bad, good]}
     items = [item("a", m="first"), item("b", m="w = 1")]
@@ -247,17 +219,6 @@ def test_a_caption_says_which_seeds_medians_leave_out_and_a_majority_makes_a_var
     assert "Grey rows" not in said, "no row is grey"
     told = plotting.caption(figure_of("f", "t", "x:curves", items[:1]), {"p/f/a": [good, good]}, {}, "curves")
     assert "earned:" not in told and "Hollow" not in told, "nothing is marked"
-
-
-def test_a_caption_of_many_variants_counts_those_that_lost_seeds():
-    good, bad = run(curve({5: 1.0, 9: 0.8}), PAIRS), run(curve({5: 0.5, 9: 0.0}), PAIRS)
-    items = [item(f"v{k}") for k in range(5)]
-    held = {one.name: [good, bad] for one in items}
-    said = plotting.caption(figure_of("f", "t", "x:table", items), held, {}, "table")
-    assert "Medians leave out seeds that have not learned: of 5 variants." in said
-
-
-def test_a_caption_says_what_a_picture_of_one_run_shows_and_where_tested_lengths_differ():
     short, far = run(curve({5: 1.0, 9: 0.8}), PAIRS), run(curve({5: 1.0, 9: 0.8, 40: 0.0}), PAIRS)
     one = figure_of("f", "t", "x:maps", [item("a")], seeds="one")
     assert plotting.caption(one, {"p/f/a": [short, short]}, {}, "maps") == "One of 2 seeds, cpu profile."
@@ -268,12 +229,20 @@ def test_a_caption_says_what_a_picture_of_one_run_shows_and_where_tested_lengths
     assert "beyond the trained range, of each at its own tested lengths: a (80 %); b (40 %)." in said
 
 
-def test_a_mean_in_a_caption_is_exact_on_every_version_of_python():
+def test_scores_metrics_and_arrays_become_numbers_to_draw():
     tenths = grid(0.1, lengths=(5, *range(6, 16)), counts=(2,))
     assert beyond([run(tenths)]) == 0.1  # a plain sum of ten tenths is below 1 before Python 3.12
-
-
-# -- frames ------------------------------------------------------------------------------------------------
+    found = Grid(("length",))
+    found.add((1,), "teacher_forced", counted(100, 50, 100, 250, 1000))
+    assert plotting.scores([run(found)], metric="edit")["value"].tolist() == [0.25]
+    assert plotting.scores([run(found)], metric="edit_sum")["value"].tolist() == [2.5]
+    assert plotting.scores([run(found)], mode="sampled").empty
+    rows = [(step, "loss", value) for step, value in enumerate((1.0, float("nan"), 9.0, 2.0))] + [(7, "other", 5.0)]
+    found = plotting.metrics([run(metrics=rows), run(metrics=rows[:1])], "loss")
+    assert found.to_numpy().tolist() == [[0, 0, 1], [2, 0, 9], [3, 0, 2], [0, 1, 1]]
+    assert plotting.metrics([run(metrics=rows)], "loss", 3)["value"].tolist() == [5, 2, 5.5]
+    some = run(arrays={"loss.1": np.array([1.0, 2.0, 3.0]), "loss.2": np.array([6.0])})
+    assert plotting.arrays([some], "loss", (1, 2, 5)) == [3.0] and np.isnan(plotting.arrays([some], "loss", (5,))).all()
 
 
 def test_the_frame_of_a_run_has_a_row_a_cell_and_mode_and_is_made_once():
@@ -291,39 +260,16 @@ def test_the_frame_of_a_run_has_a_row_a_cell_and_mode_and_is_made_once():
     assert run().frame.empty and {"length", "mode", "n"} <= set(run().frame)
 
 
-def test_edit_distance_is_per_reference_token_or_per_response():
-    found = Grid(("length",))
-    found.add((1,), "teacher_forced", counted(100, 50, 100, 250, 1000))
-    assert plotting.scores([run(found)], metric="edit")["value"].tolist() == [0.25]
-    assert plotting.scores([run(found)], metric="edit_sum")["value"].tolist() == [2.5]
-    assert plotting.scores([run(found)], mode="sampled").empty
-
-
-def test_metrics_leave_out_what_is_not_finite_and_smooth_by_medians():
-    rows = [(step, "loss", value) for step, value in enumerate((1.0, float("nan"), 9.0, 2.0))] + [(7, "other", 5.0)]
-    found = plotting.metrics([run(metrics=rows), run(metrics=rows[:1])], "loss")
-    assert found.to_numpy().tolist() == [[0, 0, 1], [2, 0, 9], [3, 0, 2], [0, 1, 1]]
-    assert plotting.metrics([run(metrics=rows)], "loss", 3)["value"].tolist() == [5, 2, 5.5]
-
-
-def test_arrays_are_means_over_all_examples_and_nan_if_nothing_was_recorded():
-    some = run(arrays={"loss.1": np.array([1.0, 2.0, 3.0]), "loss.2": np.array([6.0])})
-    assert plotting.arrays([some], "loss", (1, 2, 5)) == [3.0] and np.isnan(plotting.arrays([some], "loss", (5,))).all()
-
-
-# -- labels and looks --------------------------------------------------------------------------------------
-
-
-def test_the_setting_of_a_run_is_built_once_without_sections_that_only_its_paper_has():
+def test_the_setting_of_a_run_is_built_once_and_says_whether_it_has_a_scratchpad():
     made = PAIRS | {"theorem": {"variant": "printed"}}
     found = run(made=made)
     assert found.spec == from_dict(PAIRS) and found.spec is found.spec
-
-
-def test_runs_with_and_without_a_scratchpad_are_told_apart():
     for format, pad in ((Linear(), False), (Linear(scratchpad=True), True), (DigitSteps(), True)):
         made = replace(from_dict(PAIRS), data={"format": format}).to_dict()
         assert run(made=made).spec.data.format.scratchpad is pad
+    one = item("d512", width="{model.width} wide", layers="{model.layers} layers")
+    made = {**SPEC, "model": {**SPEC["model"], "width": 1024, "layers": 1}}
+    assert plotting.label(one, [run(made=made)]) == "1,024 wide, 1 layer"
 
 
 def test_every_line_of_a_figure_has_a_look_of_its_own():
@@ -337,13 +283,6 @@ def test_every_line_of_a_figure_has_a_look_of_its_own():
         assert len({(look.colour, look.marker, look.line) for look in found.values()}) == len(family)
     pale = {plotting.COLOURS[6], plotting.COLOURS[8]}  # pink and yellow vanish in print
     assert not pale & {look.colour for look in plotting.LOOKS.values()}
-
-
-def test_lengths_in_words():
-    assert plotting.spans((1, 2, 3, 4, 6)) == "1–4, 6" and plotting.spans((1, 2, 4)) == "1, 2, 4"
-
-
-# -- attention ---------------------------------------------------------------------------------------------
 
 
 def attention(tokens: str) -> AttentionMap:
@@ -373,15 +312,9 @@ def test_long_attention_maps_label_their_separators_only(axes):
     assert "".join(label.get_text() for label in axes.get_xticklabels()).replace("\\", "") == "$+="
 
 
-# -- style -------------------------------------------------------------------------------------------------
-
-
-def test_the_scale_of_heat_maps_grows_steadily_darker():
+def test_the_style_leaves_nothing_behind_and_heat_maps_grow_steadily_darker():
     luminance = plotting.HEAT(np.linspace(0, 1, 64))[:, :3] @ [0.2126, 0.7152, 0.0722]
     assert np.all(np.diff(luminance) < 0.005) and luminance[0] - luminance[-1] > 0.7
-
-
-def test_the_style_comes_from_the_defaults_and_leaves_nothing_behind():
     with mpl.rc_context({"font.size": 31, "axes.facecolor": "red", "image.interpolation": "bicubic"}):
         with plotting.style():
             assert mpl.rcParams["font.size"] < 10 and mpl.rcParams["axes.facecolor"] == "white"
@@ -389,16 +322,12 @@ def test_the_style_comes_from_the_defaults_and_leaves_nothing_behind():
         assert mpl.rcParams["font.size"] == 31
 
 
-def test_text_stays_text_and_an_svg_says_what_it_shows(axes):
+def test_text_stays_text_and_names_of_markers_are_numbers_in_their_order(axes):
     axes.set_title("a title & more")
     with plotting.style():
         svg = plotting.pictures(axes.get_figure(), ["svg"], "found <1 %")["svg"]
     assert b"a title &amp; more" in svg and b"<title>found &lt;1 %</title>" in svg and b"Verdana" in svg
     assert plotting.said(svg) == "found <1 %" and plotting.said(b"<svg></svg>") == ""
-
-
-def test_names_of_markers_and_clips_are_numbers_in_the_order_they_appear():
-    """Matplotlib's are hashes of coordinates to the last bit, which is not the same on every processor."""
     one = b'<use xlink:href="#m0123456789"/><g clip-path="url(#pabcdefabcd)"/><clipPath id="pabcdefabcd"/>'
     other = one.replace(b"pabcdefabcd", b"p9999999999").replace(b"m0123456789", b"mffffffffff")
     expected = b'<use xlink:href="#m0"/><g clip-path="url(#p1)"/><clipPath id="p1"/>'

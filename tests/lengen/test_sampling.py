@@ -6,18 +6,14 @@ import math
 import pytest
 import torch
 
-from lengen import Decoder, Encoder, Given, TrainSpec
+import lengen
+from lengen import ArithmeticData, Decoder, Encoder, Given, SettingError, TrainSpec, Transformer, replace, validate
 from lengen.callbacks.accuracy_grid import PARTIAL, score_cell, score_sampled, sealed
 from lengen.callbacks.learning_curves import response_losses
-from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, most_likely, sampled, verify
 from lengen.digits import Problems, generator
 from lengen.formats.base import END, PAD
-from lengen.models import Transformer
-from lengen.part import SettingError
 from lengen.results.records import Grid
-from lengen.settings.spec import replace, validate
-from lengen.training.run import execute
 from tests.fixtures.models import encoder_decoder, random_model, trained
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import TEST, TRAIN, fixed_data, spec, two_operands
@@ -35,10 +31,10 @@ def repeated(data: ArithmeticData, row: int, n: int) -> Problems:
 
 
 def chances(model: Transformer, data: ArithmeticData, problems: Problems) -> list[float]:
-    """Of writing each response exactly: exp of minus its loss."""
     return [math.exp(-value) for value in response_losses(model, data.writer.write(problems)).loss.sum(dim=1).tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", KINDS)
 def test_sampling_writes_a_response_as_often_as_its_loss_says(architecture):
     model, data = half_trained(architecture)
@@ -55,7 +51,7 @@ def test_sampling_writes_a_response_as_often_as_its_loss_says(architecture):
     assert max(seen) > 0.05 and min(seen) < 0.9, "neither never nor always"
 
 
-def test_the_first_token_is_drawn_from_the_whole_softmax():
+def test_the_first_token_is_drawn_from_the_whole_softmax_and_by_its_generator():
     model, data = half_trained("decoder")
     n, problems = 4000, repeated(data, 47, 4000)
     batch = data.writer.write(problems.select(torch.tensor([0])))
@@ -65,10 +61,6 @@ def test_the_first_token_is_drawn_from_the_whole_softmax():
     found = collections.Counter(generate(model, data.writer, problems, choose=sampled(generator("f")))[:, 0].tolist())
     for token, chance in enumerate(expected):
         assert abs(found[token] - n * chance) < 4.5 * math.sqrt(n * chance * (1 - chance)) + 2, token
-
-
-def test_equal_generators_give_equal_text():
-    model, data = half_trained("decoder")
     problems = data.test(1, 2, 50)
     one, two, other = (generate(model, data.writer, problems, choose=sampled(generator("e", k))) for k in (0, 0, 1))
     assert torch.equal(one, two) and not torch.equal(one, other)
@@ -117,9 +109,6 @@ def test_a_rule_is_told_the_example_and_the_slot_of_every_token_it_chooses(archi
         assert written[row].tolist() == texts[row, : end + 1].tolist() + [PAD] * max(0, 3 - end)
 
 
-# ------------------------------------------------------------------ scores
-
-
 def test_sampled_scores_count_what_was_sampled():
     model, data = half_trained("decoder")
     problems = data.test(1, 2, 100)
@@ -147,7 +136,7 @@ SAMPLED = encoder_decoder(
 
 def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_redone(tmp_path, monkeypatch):
     def run(seed=0):
-        return execute(SAMPLED, seed, tmp_path, lambda progress: None).grid
+        return lengen.execute(SAMPLED, seed, tmp_path, lambda progress: None).grid
 
     whole = run()
     assert {mode for modes in whole.scores.values() for mode in modes} == {"teacher_forced", "free_running", "sampled"}

@@ -8,16 +8,12 @@ import torch
 from lightning.pytorch.trainer.states import TrainerFn
 from safetensors.torch import load_file
 
-from lengen import Architecture, NoPositionIds, SettingError
+from lengen import Architecture, ArithmeticData, NoPositionIds, SequenceModule, SettingError, TestSpec, replace
 from lengen.callbacks.checkpoint import CHECKPOINT
 from lengen.callbacks.loggers import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.monitoring import StopWhenGood
-from lengen.data.datamodule import ArithmeticData
 from lengen.part import kinds
-from lengen.settings.sections import TestSpec
-from lengen.settings.spec import replace
 from lengen.training.build import build_model, load
-from lengen.training.module import SequenceModule
 from lengen.training.run import WEIGHTS, execute
 from tests.fixtures.models import data_for, encoder_decoder
 from tests.fixtures.settings import TRAIN, Killed, fixed_data, kill_at
@@ -45,6 +41,7 @@ def killed(*arguments) -> None:
     raise Killed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 3, 7])
 def test_a_run_with_dropout_that_was_killed_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
     folder, outcome = finished
@@ -73,23 +70,6 @@ def test_what_is_dropped_depends_on_the_seed_and_the_step(tmp_path):
     assert len({loss(seed, step, 0.0) for seed in (0, 1) for step in (0, 1)}) == 1
 
 
-def test_nothing_is_dropped_when_a_model_is_asked(finished, monkeypatch):
-    """In validation, in measuring, and once loaded."""
-    folder, _ = finished
-    model, without = load(SPEC, folder / WEIGHTS), load(replace(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
-    batch = ArithmeticData(SPEC, 0).validation()
-    assert torch.equal(model.predict(batch), without.predict(batch))
-    assert torch.equal(model.predict(batch), model.predict(batch))
-    assert not torch.equal(model.train().predict(batch), model.predict(batch))
-    assert torch.equal(without.train().predict(batch), without.predict(batch))
-    asked = []
-    monkeypatch.setattr(SequenceModule, "validation_step", lambda self, batch, index: asked.append(self.model.training))
-    monkeypatch.setattr(StopWhenGood, "on_validation_end", lambda *_: None)
-    (folder / "asked").mkdir()
-    execute(replace(SPEC, train={"steps": 2, "evaluations": 2}), 0, folder / "asked", lambda _: None)
-    assert asked == [False, False]
-
-
 def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
     model = build_model(replace(SPEC, model={"layers": 1}), 0).train()
     batch = ArithmeticData(SPEC, 0).validation()
@@ -111,9 +91,6 @@ def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
         setattr(module, name, 0.0)
 
 
-# ------------------------------------------------------------------ stopping
-
-
 STOPPING = encoder_decoder(
     fixed_data("running_xor", 2, base=2, position_ids=NoPositionIds()),
     replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3),
@@ -128,8 +105,6 @@ GOOD = [False, True, True, False, True, True, True, True]
 
 @pytest.fixture
 def told(monkeypatch):
-    """Validation says what is written above."""
-
     def validation_step(self, batch, index):
         good = GOOD[self.trainer.global_step // 2 - 1]
         self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1, dtype=torch.long))
@@ -144,7 +119,7 @@ def stopped(told, tmp_path_factory):
     return folder, run(folder, STOPPING)
 
 
-def test_training_stops_after_enough_good_evaluations_in_a_row(stopped):
+def test_training_stops_after_enough_good_evaluations_and_does_not_go_on_when_typed_again(stopped, monkeypatch):
     folder, outcome = stopped
     rows = read_metrics(folder / METRICS)
     values = [0.666667 if good else 0.333333 for good in GOOD[:7]]
@@ -155,8 +130,13 @@ def test_training_stops_after_enough_good_evaluations_in_a_row(stopped):
     assert outcome.info["scalars"] == {"val_exact_match": 0.666667, "steps": 14}
     assert torch.load(folder / CHECKPOINT, weights_only=True)["global_step"] == 14
     assert load_file(folder / WEIGHTS).keys() == build_model(STOPPING, 0).state_dict().keys()
+    before = traces(folder)
+    monkeypatch.setattr(SequenceModule, "training_step", killed)
+    again = run(folder, STOPPING)
+    assert traces(folder) == before and again.info["scalars"] == outcome.info["scalars"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "steps"),
     [("training_step", (13,)), ("training_step", (8, 12)), ("validation_step", (14,)), ("validation_step", (12, 12))],
@@ -171,32 +151,21 @@ def test_a_resumed_run_stops_at_the_same_step(place, steps, stopped, tmp_path, m
     assert again.grid == outcome.grid and again.info["scalars"] == outcome.info["scalars"]
 
 
-def test_a_run_that_stopped_does_not_go_on_when_it_is_typed_again(stopped, monkeypatch):
-    folder, outcome = stopped
-    before = traces(folder)
-    monkeypatch.setattr(SequenceModule, "training_step", killed)
-    again = run(folder, STOPPING)
-    assert traces(folder) == before and again.info["scalars"] == outcome.info["scalars"]
-
-
 @pytest.mark.parametrize(("stop_at", "patience"), [(0.7, 3), (0.0, 1), (0.5, 5)])
 def test_a_run_that_is_never_good_enough_or_need_not_be_trains_to_its_end(stop_at, patience, told, tmp_path):
     sized = replace(STOPPING, train={"steps": 16, "evaluations": 8, "stop_at": stop_at, "patience": patience})
     assert run(tmp_path, sized).info["scalars"]["steps"] == 16
 
 
-@pytest.mark.parametrize(
-    ("values", "stops"),
-    [
-        ([], False),
-        ([1.0, 1.0], False),
-        ([1.0, 1.0, 1.0], True),
-        ([0.0, 1.0, 0.9, 1.0], True),
-        ([1.0, 1.0, 0.89, 1.0], False),
-        ([1.0, 0.89, 1.0, 1.0, 1.0], True),
-        ([1.0, 1.0, 1.0, 0.0], False),
-    ],
-)
+@pytest.mark.parametrize(("values", "stops"), [
+    ([], False),
+    ([1.0, 1.0], False),
+    ([1.0, 1.0, 1.0], True),
+    ([0.0, 1.0, 0.9, 1.0], True),
+    ([1.0, 1.0, 0.89, 1.0], False),
+    ([1.0, 0.89, 1.0, 1.0, 1.0], True),
+    ([1.0, 1.0, 1.0, 0.0], False),
+])  # fmt: skip
 def test_only_the_newest_evaluations_count(values, stops):
     """Whatever process made them: a state that is loaded goes on."""
     for at, expected in ((0.9, stops), (0.0, False)):
@@ -225,10 +194,7 @@ def test_a_value_that_nothing_logs_cannot_end_a_training():
         StopWhenGood(0.9, 3).on_validation_end(at_evaluation({"val_loss": torch.tensor(1.0)}), None)
 
 
-# ------------------------------------------------------------------ printed examples, and what is refused early
-
-
-def test_probes_leave_the_attention_of_the_last_layer(finished):
+def test_probes_leave_the_attention_of_the_last_layer_and_nothing_is_dropped_when_asked(finished, monkeypatch):
     folder, outcome = finished
     model, data = load(SPEC, folder / WEIGHTS), ArithmeticData(SPEC, 0)
     assert set(outcome.arrays) == {f"probe{i}.{name}" for i in (0, 1) for name in ("self", "cross", "source", "target")}
@@ -243,6 +209,19 @@ def test_probes_leave_the_attention_of_the_last_layer(finished):
             assert np.allclose(arrays[name], weights[0].detach(), atol=1e-3)
             assert np.allclose(arrays[name].sum(axis=2, dtype=np.float32), 1, atol=2e-3)
         assert not np.triu(arrays["self"], 1).any()
+    folder, _ = finished
+    model, without = load(SPEC, folder / WEIGHTS), load(replace(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
+    batch = ArithmeticData(SPEC, 0).validation()
+    assert torch.equal(model.predict(batch), without.predict(batch))
+    assert torch.equal(model.predict(batch), model.predict(batch))
+    assert not torch.equal(model.train().predict(batch), model.predict(batch))
+    assert torch.equal(without.train().predict(batch), without.predict(batch))
+    asked = []
+    monkeypatch.setattr(SequenceModule, "validation_step", lambda self, batch, index: asked.append(self.model.training))
+    monkeypatch.setattr(StopWhenGood, "on_validation_end", lambda *_: None)
+    (folder / "asked").mkdir()
+    execute(replace(SPEC, train={"steps": 2, "evaluations": 2}), 0, folder / "asked", lambda _: None)
+    assert asked == [False, False]
 
 
 @pytest.mark.parametrize("architecture", ["decoder", "encoder"])

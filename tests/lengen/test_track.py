@@ -9,15 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lengen
+from lengen import ArithmeticData, SettingError, Spec, TrainSpec, replace, validate, verify
 from lengen.callbacks.learning_curves import LearningCurves, Losses, digit_losses, response_losses
 from lengen.callbacks.loggers import METRICS, read_metrics
-from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData, targets
-from lengen.decoding.decoding import verify
 from lengen.formats.base import PAD
-from lengen.part import SettingError
-from lengen.settings.sections import TrainSpec
-from lengen.settings.spec import Spec, replace, validate
 from lengen.solve import encode
 from lengen.training.build import build_model, load
 from lengen.training.module import build_optimizer, learning_rate_factor, response_loss
@@ -66,13 +62,7 @@ def test_losses_are_those_of_each_response_token_by_hand(name, kind):
     assert float(found.loss.sum()) == pytest.approx(float(summed), rel=1e-4)
 
 
-# ------------------------------------------------------------------ digits
-
-
-@given(
-    st.lists(st.lists(st.floats(0, 9, width=32), min_size=1, max_size=6), min_size=1, max_size=6),
-    st.booleans(),
-)
+@given(st.lists(st.lists(st.floats(0, 9, width=32), min_size=1, max_size=6), min_size=1, max_size=6), st.booleans())
 def test_digit_losses_line_up_units(rows, reverse):
     """Answers of several lengths, digits as written, then the end, whose loss counts for none."""
     width = max(map(len, rows)) + 1
@@ -106,9 +96,6 @@ def test_digit_losses_of_written_sums(reverse):
     assert found == pytest.approx([0, math.log(14), 0], abs=1e-5)
 
 
-# ------------------------------------------------------------------ while training
-
-
 TRACKED = encoder_decoder(
     two_operands(1, 2, spaces=lengen.RandomSpaces(0.5), examples=200),
     replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
@@ -136,7 +123,7 @@ def finished(tmp_path_factory):
     return folder, run(folder)
 
 
-def test_every_evaluation_has_a_row_of_each_name_and_the_last_is_that_of_the_weights(finished):
+def test_every_evaluation_has_a_row_of_each_name_and_changes_nothing_of_the_training(finished, tmp_path):
     folder, rows = finished
     by_length = [f"{kind}.{length}" for kind in ("exact_match", "answer_loss") for length in (1, 2, 3)]
     names = [*by_length, "digit_loss.1", "digit_loss.2", "digit_loss.3"]
@@ -151,10 +138,6 @@ def test_every_evaluation_has_a_row_of_each_name_and_the_last_is_that_of_the_wei
         if length == 2:
             digits = digit_losses(found, reverse=False)
             assert [rows[f"digit_loss.{place}"][-1][1] for place in (1, 2, 3)] == pytest.approx(digits, rel=1e-4)
-
-
-def test_tracking_changes_nothing_of_the_training(finished, tmp_path):
-    folder, rows = finished
     alone = run(tmp_path, replace(TRACKED, test={"track": 0}))
     assert alone == {name: rows[name] for name in ("train_loss", "val_exact_match")}
     assert (tmp_path / WEIGHTS).read_bytes() == (folder / WEIGHTS).read_bytes()
@@ -171,19 +154,16 @@ def test_a_killed_run_tracks_the_same(step, finished, tmp_path, monkeypatch):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("task", "format", "expected"),
-    [
-        (lengen.PairAddition(digits=2), lengen.Linear(), 3),
-        (lengen.PairAddition(digits=2), lengen.Linear(width=4, reverse_response=True), 4),
-        (lengen.PairAddition(digits=2), lengen.Linear(index_hints=9), 0),
-        (lengen.Increment(longest=2), lengen.Linear(), 3),
-        (lengen.Carries(longest=2), lengen.Linear(reverse_response=True), 0),
-        (lengen.Filling(longest=2, padding=2), lengen.Linear(), 0),
-        (lengen.Copy(digits=2), lengen.Linear(), 0),
-        (lengen.TwoOperandAddition((1, 2)), lengen.DigitSteps(), 0),
-    ],
-)
+@pytest.mark.parametrize(("task", "format", "expected"), [
+    (lengen.PairAddition(digits=2), lengen.Linear(), 3),
+    (lengen.PairAddition(digits=2), lengen.Linear(width=4, reverse_response=True), 4),
+    (lengen.PairAddition(digits=2), lengen.Linear(index_hints=9), 0),
+    (lengen.Increment(longest=2), lengen.Linear(), 3),
+    (lengen.Carries(longest=2), lengen.Linear(reverse_response=True), 0),
+    (lengen.Filling(longest=2, padding=2), lengen.Linear(), 0),
+    (lengen.Copy(digits=2), lengen.Linear(), 0),
+    (lengen.TwoOperandAddition((1, 2)), lengen.DigitSteps(), 0),
+])  # fmt: skip
 def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, format, expected):
     data = lengen.DataSpec(task=task, format=format, position_ids=lengen.NoPositionIds())
     made_of = spec(data, test=replace(TEST, lengths=(2,), track=40), encoding="none")
@@ -193,18 +173,6 @@ def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, for
     assert {"exact_match.2", "answer_loss.2"} <= curves.keys()
     other = LearningCurves((3,), 1, 40).points(build_model(made_of, 0).eval(), TaskData(made_of, 0))
     assert not any(name.startswith("digit_loss") for name, _ in other), "at the longest trained length alone"
-
-
-def test_losses_of_a_model_whose_tokens_see_later_ones_are_not_tracked():
-    bias = lengen.EncoderDecoder(attention_bias=lengen.Window(width=1), causal=False)
-    seeing = encoder_decoder(fixed_data("addition"), test=replace(TEST, lengths=(2,)), architecture=bias)
-    validate(seeing)
-    with pytest.raises(SettingError, match=r"test\.track=5: losses are of tokens given those before them") as caught:
-        validate(replace(seeing, test={"track": 5}))
-    assert "\n" not in str(caught.value)
-
-
-# ------------------------------------------------------------------ what is trained on
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -227,19 +195,7 @@ def test_all_tokens_but_the_first_are_targets_where_a_specification_says_so(name
     assert torch.equal(whole.validation().loss, response.validation().loss), "scores are of the response alone"
 
 
-def test_encoding_shows_what_is_trained_on():
-    plain = encoder_decoder(two_operands(3), architecture="decoder")
-    for loss, expected in (("response", [0] * 9 + [1] * 4), ("all", [0] + [1] * 12)):
-        shown = encode(replace(plain, train={"loss": loss}), ["123", "456"])
-        assert "".join(shown["tokens"]) == "$123+456=579$" and shown["loss"] == expected
-    split = encode(
-        replace(plain, model={"architecture": lengen.EncoderDecoder()}, train={"loss": "all"}), ["123", "456"]
-    )
-    assert split["source"]["loss"] == [0] * 9 and split["target"]["loss"] == [0, 1, 1, 1, 1]
-    assert ("".join(split["source"]["tokens"]), "".join(split["target"]["tokens"])) == ("$123+456=", "$579$")
-
-
-def test_the_schedule_of_section_4_2_4():
+def test_the_schedule_of_section_4_2_4_what_is_trained_on_and_what_is_not_tracked():
     """Linear over T_w = 100 steps, then half a cosine to a tenth at T_max, and a tenth from there on."""
     peak, rest, last = 3e-4, 3e-5, 2000
     train = TrainSpec(steps=last, batch=1, lr=peak, warmup_steps=100)
@@ -253,6 +209,21 @@ def test_the_schedule_of_section_4_2_4():
         assert peak * learning_rate_factor(t, train) == pytest.approx(expected, rel=1e-12)
     assert learning_rate_factor(7, replace(train, warmup=0.5)) == 0.07, "the number has the say"
     assert learning_rate_factor(500, replace(train, warmup=0.5, warmup_steps=0)) == 0.5
+    plain = encoder_decoder(two_operands(3), architecture="decoder")
+    for loss, expected in (("response", [0] * 9 + [1] * 4), ("all", [0] + [1] * 12)):
+        shown = encode(replace(plain, train={"loss": loss}), ["123", "456"])
+        assert "".join(shown["tokens"]) == "$123+456=579$" and shown["loss"] == expected
+    split = encode(
+        replace(plain, model={"architecture": lengen.EncoderDecoder()}, train={"loss": "all"}), ["123", "456"]
+    )
+    assert split["source"]["loss"] == [0] * 9 and split["target"]["loss"] == [0, 1, 1, 1, 1]
+    assert ("".join(split["source"]["tokens"]), "".join(split["target"]["tokens"])) == ("$123+456=", "$579$")
+    bias = lengen.EncoderDecoder(attention_bias=lengen.Window(width=1), causal=False)
+    seeing = encoder_decoder(fixed_data("addition"), test=replace(TEST, lengths=(2,)), architecture=bias)
+    validate(seeing)
+    with pytest.raises(SettingError, match=r"test\.track=5: losses are of tokens given those before them") as caught:
+        validate(replace(seeing, test={"track": 5}))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -20,7 +20,6 @@ SPEC = lengen.Spec(
 
 
 def spec(changes=None) -> dict:
-    """A specification as run.json holds it."""
     return overlay(SPEC, changes or {}).to_dict()
 
 

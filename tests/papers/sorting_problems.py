@@ -20,8 +20,6 @@ Lists = list[list[int]]
 
 
 class Sorter(NamedTuple):
-    """A constructed model and what writes its problems."""
-
     model: Decoder
     data: TaskData
     spec: TheoremSpec
@@ -32,7 +30,6 @@ class Sorter(NamedTuple):
         return [(row[: len(one)] - FIRST + 1).tolist() for row, one in zip(written, lists, strict=True)]
 
     def sorts(self, lists: Lists) -> list[bool]:
-        """Which of them it sorts."""
         return [written == sorted(one) for written, one in zip(self.answers(lists), lists, strict=True)]
 
     @torch.no_grad()
@@ -50,7 +47,6 @@ class Sorter(NamedTuple):
 
 
 def problems(lists: Lists) -> Problems:
-    """Sequences of any lengths as problems."""
     width = max(map(len, lists))
     rows = torch.tensor([one + [0] * (width - len(one)) for one in lists])
     return Problems(rows[:, None], torch.tensor([[len(one)] for one in lists]))

@@ -9,7 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lengen import ArithmeticData, SequenceModule, build_model, from_dict, replace
+import lengen
+from lengen import ArithmeticData, Given, NByOne, PairAddition, SequenceModule, Successor, Window, build_model, replace
 from lengen.callbacks.accuracy_grid import score_cell
 from lengen.callbacks.checkpoint import CHECKPOINT
 from lengen.callbacks.loggers import METRICS
@@ -17,10 +18,7 @@ from lengen.decoding.inside import longest_problems
 from lengen.digits import generator
 from lengen.encodings.relative import RelativeKeys
 from lengen.models.blocks import Context
-from lengen.settings.attention_biases import Given, Window
 from lengen.settings.changes import overlay
-from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
-from lengen.tasks.running import RunningXor
 from lengen.training import calibration
 from lengen.training.build import load
 from lengen.training.procedure import run_setting
@@ -62,7 +60,7 @@ def finished(tmp_path_factory):
     return folder, run(folder, reports=reports), reports
 
 
-def test_a_run_records_scores_arrays_and_scalars(finished):
+def test_a_run_records_both_trainings_once_and_weights_that_hold_the_bias(finished):
     _, outcome, reports = finished
     assert sorted(outcome.grid.scores) == [(1,), (2,), (3,), (4,)]
     assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
@@ -83,6 +81,29 @@ def test_a_run_records_scores_arrays_and_scalars(finished):
     assert all(report.steps == 14 for report in told)
     assert min(told).step <= 8 < max(told).step, "one count over both trainings"
     assert {report.stage for report in reports} == {"train", "measure"}
+    folder, _, _ = finished
+    rows = list(csv.reader((folder / METRICS).read_text().splitlines()))[1:]
+    steps = {name: [int(step) for step, other, _ in rows if other == name] for _, name, _ in rows}
+    assert steps == {
+        "train_loss": list(range(1, 7)),
+        "val_exact_match": [3, 6],
+        "interpolation_train_loss": list(range(1, 9)),
+        "interpolation_val_exact_match": [4, 8],
+    }
+    folder, outcome, _ = finished
+    weights = load_file(folder / WEIGHTS)
+    assert torch.equal(weights["bias.own"], torch.from_numpy(outcome.arrays["bias.self"]))
+    assert torch.equal(weights["bias.cross"], torch.from_numpy(outcome.arrays["bias.cross"]))
+    spec = lengen.from_dict(json.loads(json.dumps(SPEC.to_dict())))
+    assert type(spec) is not CalibratedSpec
+    model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
+    trained = build_model(spec, 0).eval()
+    kept = torch.load(folder / CHECKPOINT, weights_only=True)["state_dict"]
+    trained.load_state_dict({name.removeprefix("model."): value for name, value in kept.items()})
+    batch = data.validation()
+    assert torch.equal(model.predict(batch), trained.predict(batch))
+    for (length,), scores in outcome.grid.scores.items():
+        assert score_cell(model, data.writer, data.test(length, 2, spec.test.examples), True) == scores
 
 
 @pytest.mark.parametrize(("task", "second"), [(PairAddition, 8), (NByOne, 7)])
@@ -104,36 +125,6 @@ def test_open_lines_and_the_heads_of_each_operand_are_counted(task, second):
             "heads_second_operand": 1,
         }
     )
-
-
-def test_metrics_hold_both_trainings_once(finished):
-    folder, _, _ = finished
-    rows = list(csv.reader((folder / METRICS).read_text().splitlines()))[1:]
-    steps = {name: [int(step) for step, other, _ in rows if other == name] for _, name, _ in rows}
-    assert steps == {
-        "train_loss": list(range(1, 7)),
-        "val_exact_match": [3, 6],
-        "interpolation_train_loss": list(range(1, 9)),
-        "interpolation_val_exact_match": [4, 8],
-    }
-
-
-def test_the_weights_hold_the_bias_and_are_all_that_is_needed(finished):
-    """A plain specification read back from run.json and the weights: what `solve` has."""
-    folder, outcome, _ = finished
-    weights = load_file(folder / WEIGHTS)
-    assert torch.equal(weights["bias.own"], torch.from_numpy(outcome.arrays["bias.self"]))
-    assert torch.equal(weights["bias.cross"], torch.from_numpy(outcome.arrays["bias.cross"]))
-    spec = from_dict(json.loads(json.dumps(SPEC.to_dict())))
-    assert type(spec) is not CalibratedSpec
-    model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
-    trained = build_model(spec, 0).eval()
-    kept = torch.load(folder / CHECKPOINT, weights_only=True)["state_dict"]
-    trained.load_state_dict({name.removeprefix("model."): value for name, value in kept.items()})
-    batch = data.validation()
-    assert torch.equal(model.predict(batch), trained.predict(batch))
-    for (length,), scores in outcome.grid.scores.items():
-        assert score_cell(model, data.writer, data.test(length, 2, spec.test.examples), True) == scores
 
 
 @pytest.mark.parametrize(
@@ -206,7 +197,7 @@ def test_averaged_attention_is_the_mean_over_examples_one_by_one(kind, monkeypat
     assert bool(beyond.isneginf().all()), "no softmax sees it"
 
 
-@pytest.mark.parametrize("task", [Successor, PairAddition, NByOne, RunningXor])
+@pytest.mark.parametrize("task", [Successor, PairAddition, NByOne, lengen.RunningXor])
 @pytest.mark.parametrize("size", ["cpu", "paper"])
 def test_attention_is_averaged_over_operands_of_the_trained_length(task, size):
     spec = settings.plain(profile(size, task))
@@ -246,10 +237,14 @@ def test_masks_of_the_code_leave_order_to_the_bias(tmp_path):
     assert torch.equal((weights > 0).all(dim=0), torch.from_numpy(own > -np.inf)), "what the bias opens, and only that"
 
 
-def test_a_training_has_converged_at_the_first_validation_near_perfect():
+def test_a_training_converges_near_perfect_and_averages_over_problems_of_its_seed():
     rows = [(3, "val_exact_match", 0.5), (6, "train_loss", 1.0), (6, "val_exact_match", 0.99)]
     assert converged([*rows, (9, "val_exact_match", 1.0)]) == 6
     assert converged(rows[:2]) is None and converged([]) is None
+    data = ArithmeticData(SPEC.first(), 0)
+    one, same, other = (longest_problems(data, 20, seed).operands for seed in (0, 0, 1))
+    assert torch.equal(one, same) and not torch.equal(one, other)
+    assert generator("calibration", 0).initial_seed() != generator("train", 0, 0).initial_seed()
 
 
 @pytest.mark.parametrize(("first", "second"), [(8, 2), (8, None), (None, 2), (None, None)])
@@ -289,10 +284,3 @@ def test_relative_keys_are_recorded_as_computed_pair_by_pair(tmp_path):
     assert outcome.arrays["relative.distance"].tolist() == list(range(-19, 20)), "every distance of the sequence"
     assert np.allclose(outcome.arrays["relative.score"], expected, atol=1e-5)
     assert outcome.arrays["relative.score"].shape == (HEADS, 39)
-
-
-def test_problems_averaged_over_are_a_function_of_the_seed():
-    data = ArithmeticData(SPEC.first(), 0)
-    one, same, other = (longest_problems(data, 20, seed).operands for seed in (0, 0, 1))
-    assert torch.equal(one, same) and not torch.equal(one, other)
-    assert generator("calibration", 0).initial_seed() != generator("train", 0, 0).initial_seed()

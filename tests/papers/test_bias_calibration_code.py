@@ -10,10 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen import SettingError, TaskData, build_model
+from lengen import NByOne, PairAddition, SettingError, TaskData, build_model
 from lengen.settings.changes import overlay
 from lengen.solve import encode
-from lengen.tasks.arithmetic import NByOne, PairAddition
 from lengen.training.module import build_optimizer
 from papers.bias_calibration import settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, readable
@@ -49,28 +48,14 @@ def lines(bias: Tensor, slope: int) -> list[int]:
     return sorted({i - slope * j for i, j in (bias > CLOSED).nonzero().tolist()})
 
 
-def test_self_attention_opens_the_lines_of_the_code():
+def test_attention_opens_the_lines_of_the_code_and_closed_rows_read_everything():
     own, _ = calibrate({"self": seen(attention(PLACES)), "cross": attention(COLUMNS)}, SPEC)
     assert [lines(head, 1) for head in own] == [[0], [1], [0, 2], [0], [1], [2], [0], [1]]
     assert own[2, 5, 3] - own[2, 5, 5] == pytest.approx(2.618103504180908 - 2.3341665267944336, abs=1e-6)
-
-
-def test_lines_of_zeros_would_open_others():
-    """The code leaves them out of the mean and deviation; with them three of the eight heads had a line more."""
-    own, _ = calibrate({"self": attention(PLACES), "cross": attention(COLUMNS)}, SPEC)
-    assert [lines(head, 1) for head in own] == [[0], [1], [0, 2], [0], [0, 1], [0, 2], [0], [0, 1]]
-
-
-def test_averaged_probabilities_are_closed_where_no_softmax_sees():
-    first = SPEC.first()
-    model, data = build_model(first, 0).eval(), TaskData(first, 0)
-    own = average_attention(model, data, overlay(SPEC.calibration, {"rows": 2}), 0)["self"]
-    above = torch.ones(own.shape[1:]).triu(1).bool()
-    assert bool((own[:, above] == CLOSED).all()) and bool((own[:, ~above] > 0).all())
-
-
-def test_cross_attention_has_the_corner_of_the_code_and_no_transparent_head():
     _, cross = calibrate({"self": seen(attention(PLACES)), "cross": attention(COLUMNS)}, SPEC)
+    read = readable(cross)
+    assert bool((read[3, 1:] == 0).all()) and lines(read[3, :1], -1) == [24]
+    assert torch.equal(read[0], cross[0]), "every row of it has an open place"
     corner = COLUMNS - 1
     expected = [[23, 24], [22, 24], [21, 24], [24], [19, 24], [18, 24], [17, 24], [16, 24]]
     assert [lines(head, -1) for head in cross] == expected
@@ -80,24 +65,25 @@ def test_cross_attention_has_the_corner_of_the_code_and_no_transparent_head():
     assert all(cross[h, 3, corner - 1 - h - 3] == 0 for h in range(HEADS) if h != 3)
 
 
-def test_closed_rows_read_everything_where_the_code_writes_minus_a_million():
-    _, cross = calibrate({"self": seen(attention(PLACES)), "cross": attention(COLUMNS)}, SPEC)
-    read = readable(cross)
-    assert bool((read[3, 1:] == 0).all()) and lines(read[3, :1], -1) == [24]
-    assert torch.equal(read[0], cross[0]), "every row of it has an open place"
+def test_lines_of_zeros_would_open_others():
+    """The code leaves them out of the mean and deviation; with them three of the eight heads had a line more."""
+    own, _ = calibrate({"self": attention(PLACES), "cross": attention(COLUMNS)}, SPEC)
+    assert [lines(head, 1) for head in own] == [[0], [1], [0, 2], [0], [0, 1], [0, 2], [0], [0, 1]]
 
 
-def test_the_ways_are_chosen_by_name():
-    code, ours = SPEC.calibration, settings.calibrated(profile("night", PairAddition)).calibration
-    assert (code.corner, code.closed_row, ours.corner, ours.closed_row) == (True, "everything", False, "nothing")
-
-
-def test_n_by_one_is_written_as_the_code_writes_it():
+def test_the_ways_of_the_code_are_chosen_by_name_and_close_what_no_softmax_sees():
     """generate_singmult_data of src/utility.py with FIXED_LEN = 9: source 0000123*6, target 000000738, reversed."""
     spec = overlay(settings.plain(profile("smoke", NByOne)), {"data.format.width": 7})
     written = encode(spec, ["123", "6"])
     assert "".join(written["source"]["tokens"]) == "$0000123*6$"
     assert "".join(written["target"]["tokens"]) == "$837000000$"
+    code, ours = SPEC.calibration, settings.calibrated(profile("night", PairAddition)).calibration
+    assert (code.corner, code.closed_row, ours.corner, ours.closed_row) == (True, "everything", False, "nothing")
+    first = SPEC.first()
+    model, data = build_model(first, 0).eval(), TaskData(first, 0)
+    own = average_attention(model, data, overlay(SPEC.calibration, {"rows": 2}), 0)["self"]
+    above = torch.ones(own.shape[1:]).triu(1).bool()
+    assert bool((own[:, above] == CLOSED).all()) and bool((own[:, ~above] > 0).all())
 
 
 def test_tests_multiply_by_1_to_9_and_training_by_0_as_well():
@@ -118,13 +104,10 @@ def test_adam_has_the_rate_and_epsilon_of_the_code(size, epsilon):
         assert (train.lr, train.betas) == (1e-4, (0.9, 0.98))
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("data.format.more_zeros=2", "data.format.more_zeros=2: more zeros pad an answer"),
-        ("data.task.tested_from=10", "data.task.tested_from=10: expected a digit below 10"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    ("data.format.more_zeros=2", "data.format.more_zeros=2: more zeros pad an answer"),
+    ("data.task.tested_from=10", "data.task.tested_from=10: expected a digit below 10"),
+])  # fmt: skip
 def test_what_makes_no_sense_is_refused(change, said):
     spec = settings.plain(profile("smoke", NByOne))
     changes = (change, "data.format.width=0") if "more_zeros" in change else (change,)

@@ -10,10 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen import TaskData, build_model
+from lengen import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor, TaskData, build_model
 from lengen.models.bias import calibrate_bias, closed, line_values
-from lengen.tasks.arithmetic import PairAddition, Successor
-from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.profiles import profile
 from reproduce.comparison.values import values
@@ -23,11 +21,7 @@ ANTI, VERTICAL, DIAGONAL = (1, -1), (1, 0), (1, 1)
 NUMBERS = {value.id: value.published / 100 for value in values("bias_calibration")}
 
 
-# ------------------------------------------------------------------ Algorithm 1, line by line
-
-
 def along(A: list[list[float]], i: int, j: int, slope: int, printed: set[str]) -> float:
-    """Lines 5 to 9: the mean along the line through (i, j)."""
     first = 0 if "line 5" in printed else -i  # as printed nothing bounds k below; from 0 on it can be run
     found = [A[i + k][j + k * slope] for k in range(first, len(A) - i) if i + k >= 0 and 0 <= j + k * slope < len(A[0])]
     if not found:
@@ -64,13 +58,11 @@ def algorithm_1(attention: Tensor, size: tuple[int, int], directions, sigma: flo
 
 
 def lines_of(A: list[list[float]], m: int, n: int, slope: int) -> list[float]:
-    """d_l of every line of the input, each once."""
     through = {j - slope * i: (i, j) for i in range(m) for j in range(n)}
     return [along(A, i, j, slope, set()) for i, j in through.values()]
 
 
 def planted(m: int, n: int, slope: int, column: int, low: float = 0.1, high: float = 0.9) -> Tensor:
-    """One head that attends along the line from (0, column)."""
     attention = torch.full((1, m, n), low, dtype=torch.float64)
     for i in range(m):
         if 0 <= column + slope * i < n:
@@ -173,9 +165,6 @@ def test_a_head_without_pattern_is_closed_for_good_by_algorithm_1_alone():
     assert (calibrate_bias(even, (5, 6), [DIAGONAL]) == 0).all()
 
 
-# ------------------------------------------------------------------ Section 5 to 7
-
-
 def test_the_line_below_the_diagonal_leaves_the_first_row_without_a_key():
     """The carry's own pattern: as printed, row 0 is a softmax of -inf alone."""
     bias = calibrate_bias(planted(7, 7, 1, -1), (9, 9), [DIAGONAL])
@@ -233,9 +222,6 @@ def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
     calibrated.execute(spec, 0, tmp_path, [].append)
     new = dict(build_model(spec.retrained(), 0).named_parameters())
     assert len(seen) == 2 and all(torch.equal(seen[1][name], value) for name, value in new.items())
-
-
-# ------------------------------------------------------------------ tasks, window, tables
 
 
 def test_the_training_numbers_have_seven_digits_too():

@@ -1,57 +1,20 @@
-"""Every experiment of attention bias calibration: declared whole, shared as promised, built, and stepped twice."""
+"""Experiments of attention bias calibration: their specifications, and carries of the committed models."""
+
+import json
 
 import pytest
 
-from lengen import Spec, TaskData, build_model
-from lengen.experiment import PROFILES
-from lengen.formats.aligned import Aligned
+import lengen
+from lengen import Aligned, NByOne, PairAddition, SettingError, Spec, Successor, TaskData, build_model, from_dict
 from lengen.solve import encode
-from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
 from papers.bias_calibration import settings
 from papers.bias_calibration.experiments import EXPERIMENTS, FIGURES
 from papers.bias_calibration.profiles import profile
+from papers.bias_calibration.settings import calibrated
 from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
-from reproduce.catalogue import CATALOGUE
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
 TASKS = ("successor", "addition", "n-by-one")
-SHARED = {name: f"table1/{name[5:]}" for name in NAMES if name.startswith(("fig1/", "fig7/"))} | {
-    "table2/successor": "table1/successor-vanilla",
-    "table2/addition": "table1/addition-vanilla",
-    "table2/n-by-one": "table1/n-by-one-vanilla",
-    "fig2/successor": "table1/successor-vanilla",
-    "fig2/addition": "table1/addition-vanilla",
-    "fig8/successor": "table1/successor-vanilla",
-    "fig9/addition": "table1/addition-vanilla",
-    "fig4/addition": "table1/addition-abc",
-    "fig5/n-by-one": "table1/n-by-one-abc",
-    "fig6/abc": "table1/addition-abc",
-    "fig6/rpe": "table1/addition-rpe",
-}
-"""Experiment -> the one that is its run at every profile."""
-DEPTH = {"table3/successor-vanilla": "table1/successor-vanilla", "table3/parity-vanilla": "table2/parity"}
-"""Where scaffolded models are as deep as the others: not at the cpu profile."""
-WINDOW = {"varied/addition-w1": "table3/addition-cyclic"}
-"""Where windows are varied on as many digits as in Table 3: not on two cores."""
-LADDER = {name: "table3/successor-window" for name in NAMES if name.startswith("ladder/")}
-"""At a night alone its rungs differ."""
-UNDROPPED, DROPPED = ({"table3/parity-window": f"dropout/parity-{rate}"} for rate in ("0", "0.3"))
-ALSO = {
-    "smoke": {f"calibration/{task}-sinusoidal": f"table1/{task}-abc" for task in TASKS[:2]}
-    | (DEPTH | WINDOW | LADDER | UNDROPPED),
-    "cpu": {"table3/parity-vanilla": "table2/parity"} | LADDER | UNDROPPED,
-    "night": {"table3/parity-vanilla": "table2/parity"} | DROPPED,
-    "paper": {f"calibration/{task}-text": f"table1/{task}-abc" for task in TASKS[:2]}
-    | (DEPTH | WINDOW | LADDER | DROPPED),
-}
-
-
-@pytest.mark.parametrize("size", PROFILES)
-def test_equal_specifications_are_one_run_under_the_first_name(size):
-    expected = {name: name for name in NAMES} | SHARED | ALSO[size]
-    there = {name: experiment for name, experiment in NAMES.items() if size in experiment.specs}
-    homes = {name: CATALOGUE.home(experiment, size).name for name, experiment in there.items()}
-    assert homes == {name: f"bias_calibration/{home}" for name, home in expected.items() if name in there}
 
 
 def test_the_published_model_has_the_layers_that_are_printed():
@@ -65,12 +28,28 @@ def test_the_published_model_has_the_layers_that_are_printed():
     assert sum(parameter.numel() for parameter in model.parameters()) == expected
 
 
-def test_vocabularies_are_those_that_deviation_4_counts():
+def test_aligned_input_is_for_binary_tasks_vocabularies_are_counted_and_carries_stop():
+    aligned = {name for name, experiment in NAMES.items() if isinstance(experiment.specs["paper"].data.format, Aligned)}
+    binary = {f"table3/{t}-{kind}" for t in TASKS[1:] for kind in settings.CONFIGURATIONS}
+    assert aligned == binary | {name for name in NAMES if name.startswith(("bases/", "varied/"))}
+    shown = encode(NAMES["table3/addition-cyclic"].specs["cpu"], ["123", "748"])
+    assert "".join(shown["source"]["tokens"]) == "$+" + "00" * 20 + "172438$"
+    assert "".join(shown["target"]["tokens"]) == "$178" + "0" * 20 + "$"
     sizes = [len(TaskData(settings.plain(profile("cpu", task)), 0).vocab) for task in (Successor, PairAddition, NByOne)]
     assert sizes == [12, 13, 13]
+    assert reads("successor-abc", 199) == 200
+    assert (reads("successor-abc", 1999), reads("successor-abc", 199_999)) == (1_900, 190_000)
+    assert all(reads("addition-abc", number, 1) == number + 1 for number in (1_999, 10**20 - 1))
 
 
-def test_runs_that_record_something_of_their_own_say_which_function_makes_them():
+def test_figures_read_their_own_experiments_and_runs_say_which_function_makes_them():
+    assert {figure.name for figure in FIGURES} == {name.partition("/")[0] for name in NAMES} | {"fig10_11"}
+    for figure in FIGURES:
+        read = {name.partition("/")[2] for name in figure.reads}
+        own = {name for name in NAMES if name.startswith(f"{figure.name}/")}
+        abc = {"table1/successor-abc", "table1/addition-abc"}
+        beside = {"calibration": abc}.get(figure.name, set())
+        assert read == own | beside
     for name, experiment in NAMES.items():
         for size, spec in experiment.specs.items():
             kind = CalibratedSpec if name.endswith("abc") or name in ("fig4/addition", "fig5/n-by-one") else Spec
@@ -84,23 +63,45 @@ def test_runs_that_record_something_of_their_own_say_which_function_makes_them()
             assert spec.data.format.width > max(len(text) for problem in spec.test.probes for text in problem)
 
 
-def test_aligned_input_is_for_scaffolded_binary_tasks_only():
-    aligned = {name for name, experiment in NAMES.items() if isinstance(experiment.specs["paper"].data.format, Aligned)}
-    binary = {f"table3/{t}-{kind}" for t in TASKS[1:] for kind in settings.CONFIGURATIONS}
-    assert aligned == binary | {name for name in NAMES if name.startswith(("bases/", "varied/"))}
-    shown = encode(NAMES["table3/addition-cyclic"].specs["cpu"], ["123", "748"])
-    assert "".join(shown["source"]["tokens"]) == "$+" + "00" * 20 + "172438$"
-    assert "".join(shown["target"]["tokens"]) == "$178" + "0" * 20 + "$"
+SPEC = calibrated(profile("smoke", PairAddition))
 
 
-# ------------------------------------------------------------------ figures and published entries
+def test_hash_and_overrides_depend_on_both_sections_and_the_first_model_is_validated():
+    specs = [
+        SPEC,
+        SPEC.override("interpolation.steps=9"),
+        SPEC.override("calibration.line=mean"),
+        SPEC.override("calibration.slopes_self=1,0"),
+        SPEC.retrained(),
+    ]
+    assert len({spec.hash() for spec in specs}) == len(specs)
+    assert from_dict(json.loads(json.dumps(SPEC.to_dict())), CalibratedSpec) == SPEC
+    assert from_dict(SPEC.to_dict()) == SPEC.retrained()
+    spec = SPEC.override("calibration.sigma_cross=3.0", "interpolation.steps=5", "calibration.slopes_cross=0,-1")
+    assert (spec.calibration.sigma_cross, spec.calibration.slopes_cross) == (3.0, (0, -1))
+    first, second = spec.trainings()
+    assert (first.train.steps, second.train.steps) == (5, SPEC.train.steps)
+    for text in ("calibration.sigma_cross=high", "interpolation.steps=1.5", "calibration.sigma=2", "interpolate.lr=1"):
+        with pytest.raises(SettingError, match=f"--set {text.partition('=')[0]}") as caught:
+            SPEC.override(text)
+        assert "\n" not in str(caught.value)
+    lengen.validate(SPEC.override("test.lengths=4").first())
+    assert SPEC.first().test.lengths == (SPEC.data.task.longest,) and SPEC.first().test.examples == 1
 
 
-def test_figures_read_their_own_experiments_and_have_a_function():
-    assert {figure.name for figure in FIGURES} == {name.partition("/")[0] for name in NAMES} | {"fig10_11"}
-    for figure in FIGURES:
-        read = {name.partition("/")[2] for name in figure.reads}
-        own = {name for name in NAMES if name.startswith(f"{figure.name}/")}
-        abc = {"table1/successor-abc", "table1/addition-abc"}
-        beside = {"calibration": abc}.get(figure.name, set())
-        assert read == own | beside
+@pytest.mark.parametrize(
+    "text",
+    [
+        "calibration.attention=logits", "calibration.line=median", "calibration.rows=7", "calibration.rows=0",
+        "calibration.examples=0", "calibration.sigma_cross=nan", "calibration.slopes_self=[]", "interpolation.steps=0",
+        "train.steps=0", "model.architecture.attention_bias=none", "data.task.limit=9",
+    ],
+)  # fmt: skip
+def test_values_that_mean_nothing_are_refused_in_one_sentence_before_anything_runs(text):
+    with pytest.raises(SettingError, match=text.partition("=")[0]) as caught:
+        SPEC.override(text)
+    assert "\n" not in str(caught.value) and "expected" in str(caught.value)
+
+
+def reads(variant: str, *numbers: int) -> int:
+    return int(lengen.load(f"bias_calibration/table1/{variant}").solve(list(numbers))["read"])

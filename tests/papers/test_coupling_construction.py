@@ -8,12 +8,11 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lengen import SettingError, TaskData, build_model, generate, verify
+from lengen import SettingError, TaskData, build_model, generate, replace, verify
 from lengen import solve as show
 from lengen.data.reading import final_answer
 from lengen.digits import Problems
 from lengen.models import Decoder
-from lengen.settings.spec import replace
 from lengen.tasks.addition import padded_length
 from lengen.training.build import load
 from papers.coupling.construction import set_feed_forward, vertices
@@ -27,7 +26,6 @@ def text(response: torch.Tensor) -> str:
 
 
 def expected(*operands: int) -> str:
-    """The scratchpad by Python's own arithmetic."""
     width = len(str(len(operands) * (10 ** max(len(str(one)) for one in operands) - 1)))
     sums = [sum(operands[:i]) for i in range(len(operands) + 1)]
     return ">".join(str(one).zfill(width)[::-1] for one in sums) + "$"
@@ -37,13 +35,12 @@ def solved(sizes: Sizes, *operands: int, **model) -> str:
     return text(generate(constructed(sizes, **model), writer(sizes), problem(*operands))[0])
 
 
-# ------------------------------------------------------------------ exactness
-
 number = st.integers(1, 12).flatmap(
     lambda n: st.one_of(st.integers(0, 10**n - 1), st.just(10**n - 1), st.just(10 ** (n - 1)), st.just(0))
 )
 
 
+@pytest.mark.slow
 @given(st.lists(number, min_size=2, max_size=12))
 @example([0, 0])
 @example([999999999999, 1])
@@ -94,6 +91,7 @@ def test_where_the_padded_length_steps(operands, digits):
     assert bool(verify(constructed(sizes), writer(sizes).write(problems)).correct.all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["32-true", "64-true", "bf16-true"])
 def test_one_model_serves_every_smaller_problem_in_every_format(precision):
     spec = theorem(100, 100, precision=precision, lengths=(100,), counts=(100,))
@@ -110,9 +108,6 @@ def test_free_running_at_20_operands_of_20_digits(dtype):
     model, writes = constructed(sizes, dtype=dtype), writer(sizes)
     problems = ADDITION.test(2, 20, 20, torch.Generator().manual_seed(3))
     assert torch.equal(generate(model, writes, problems), verify(model, writes.write(problems)).reference)
-
-
-# ------------------------------------------------------------------ sharpness and tolerance
 
 
 @given(st.integers(2, 60), st.integers(1, 60), st.integers(0, 2**20))
@@ -163,19 +158,6 @@ def test_sum_is_one_hot_while_its_input_is_wrong_by_at_most_the_tolerance(a, b, 
     digit = (leave @ (enter @ x).relu())[at["SUM"]]
     wanted = torch.eye(10)[(a + b + before // 10) % 10]
     torch.testing.assert_close(digit, wanted, atol=1e-4, rtol=0)
-
-
-def test_vertices_are_signs_of_binary_digits():
-    for bits in (1, 3, 5):
-        rows = vertices(bits)
-        literal = [[(-1.0) ** int(digit) for digit in format(k, f"0{bits}b")] for k in range(2**bits)]
-        assert rows.tolist() == literal
-        products = rows @ rows.T
-        assert bool((products.diagonal() == bits).all())
-        assert float((products - 2 * bits * torch.eye(2**bits)).max()) <= bits - 2
-
-
-# ------------------------------------------------------------------ must fail
 
 
 def test_the_printed_bound_makes_the_papers_own_example_loop():
@@ -256,10 +238,7 @@ def test_the_printed_length_is_a_digit_too_long_for_powers_of_ten():
     assert torch.equal(generate(model, longer, problems), verify(model, longer.write(problems)).reference)
 
 
-# ------------------------------------------------------------------ the model and its guards
-
-
-def test_it_is_the_class_that_is_trained_and_as_narrow_as_the_theorem_says():
+def test_it_is_the_class_that_is_trained_as_narrow_as_the_theorem_says():
     spec = theorem(100, 100, lengths=(100,), counts=(100,))
     model = build_model(spec, 0)
     assert type(model) is Decoder
@@ -268,14 +247,27 @@ def test_it_is_the_class_that_is_trained_and_as_narrow_as_the_theorem_says():
     assert spec.model.width == 2 * (first + second) + 19 == 47
     assert first <= math.log2(100 + 4) + 1
     assert second <= math.log2(101) + 1
+    for bits in (1, 3, 5):
+        rows = vertices(bits)
+        literal = [[(-1.0) ** int(digit) for digit in format(k, f"0{bits}b")] for k in range(2**bits)]
+        assert rows.tolist() == literal
+        products = rows @ rows.T
+        assert bool((products.diagonal() == bits).all())
+        assert float((products - 2 * bits * torch.eye(2**bits)).max()) <= bits - 2
 
 
-def test_solve_needs_no_weights():
+def test_solve_needs_no_weights_and_sizes_beyond_the_number_format_are_refused():
     spec = theorem(10, 10, lengths=(10,), counts=(10,))
     found = show.solve(spec, None, ["9999999999"] * 10)
     assert found["correct"]
     assert found["read"] == str(10 * 9999999999)
     assert final_answer(FORMAT, VOCAB, VOCAB.encode(str(found["output"]))[None]).shape[1] > 0
+    spec = theorem(2**30, 2**25, precision="bf16-true", lengths=(1,), counts=(2,))
+    score = sizes_of(spec).sharpness * sum(sizes_of(spec).bits)
+    assert score > 2**8
+    with pytest.raises(SettingError, match=rf"need scores of {score}, and integers are exact up to 256; choose"):
+        spec.check()
+    theorem(2**30, 2**25, lengths=(1,), counts=(2,)).check()
 
 
 @pytest.mark.parametrize("operands", [["1"] * 4, ["123", "4"]])
@@ -286,33 +278,21 @@ def test_more_or_longer_operands_than_it_is_made_for_are_one_sentence(operands):
             asked()
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ("model.width=40", r"model.width=40: the construction for 3 operands of 2 digits needs 29"),
-        (
-            "data.task.operands=9",
-            r'data.position_ids=\{"kind": "coupled", "max_position": \[8, 4\]\}: the construction for 9 operands of 2 '
-            r'digits needs \{"kind": "coupled", "max_position": \[8, 16\]\}',
-        ),
-        ("data.format.scratchpad=false", "the construction reads plain zero-padded operands"),
-        ("data.task=parity", "data.task"),
-        ("test.counts=2,4", "4 operands of 2 digits are more than the 3 operands of 2 digits"),
-        ("train.precision=bf16-mixed", "train.precision=bf16-mixed: weights and sums would be in two formats"),
-    ],
-)
+@pytest.mark.parametrize(("change", "sentence"), [
+    ("model.width=40", r"model.width=40: the construction for 3 operands of 2 digits needs 29"),
+    (
+        "data.task.operands=9",
+        r'data.position_ids=\{"kind": "coupled", "max_position": \[8, 4\]\}: the construction for 9 operands of 2 '
+        r'digits needs \{"kind": "coupled", "max_position": \[8, 16\]\}',
+    ),
+    ("data.format.scratchpad=false", "the construction reads plain zero-padded operands"),
+    ("data.task=parity", "data.task"),
+    ("test.counts=2,4", "4 operands of 2 digits are more than the 3 operands of 2 digits"),
+    ("train.precision=bf16-mixed", "train.precision=bf16-mixed: weights and sums would be in two formats"),
+])  # fmt: skip
 def test_a_specification_that_does_not_fit_is_one_sentence(change, sentence):
     with pytest.raises(SettingError, match=sentence):
         build_model(theorem(3, 2, lengths=(2,), counts=(3,)).override(change), 0)
-
-
-def test_sizes_beyond_the_number_format_are_refused_before_anything_is_built():
-    spec = theorem(2**30, 2**25, precision="bf16-true", lengths=(1,), counts=(2,))
-    score = sizes_of(spec).sharpness * sum(sizes_of(spec).bits)
-    assert score > 2**8
-    with pytest.raises(SettingError, match=rf"need scores of {score}, and integers are exact up to 256; choose"):
-        spec.check()
-    theorem(2**30, 2**25, lengths=(1,), counts=(2,)).check()
 
 
 @pytest.mark.parametrize(("size", "width"), [(3, 29), (10, 35), (30, 41), (100, 47), (1_000, 59), (1_000_000, 99)])

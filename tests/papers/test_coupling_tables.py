@@ -36,7 +36,7 @@ def stages(second_plus: int = 0):
     return embedded, attended[0], out[0], model(batch.tokens, batch.ids)[0]
 
 
-def test_table_4_tokens_ids_and_token_embedding():
+def test_tables_4_8_12_16_20_and_21_embeddings_and_what_the_heads_read():
     _, batch = example()
     assert VOCAB.decode(batch.tokens[0]) == theorem.TOKENS
     assert batch.ids[:, 0].tolist() == [list(theorem.P_1), list(theorem.P_2)]
@@ -45,15 +45,16 @@ def test_table_4_tokens_ids_and_token_embedding():
     assert embedded[:, AT["IS_BOS"]].flatten().tolist() == [1.0] + [0.0] * 27
     assert bool((embedded[:, AT["FULL_ONES"]] == 1).all())
     assert not embedded[:, AT["PRE_SUM"].start : AT["EOS"].stop].any()
-
-
-def test_table_4_position_embedding():
-    embedded, *_ = stages()
     for name, ids, bits in (("POS_1", theorem.P_1, 4), ("POS_2", theorem.P_2, 3)):
         assert not embedded[0, AT[name]].any()
         assert not embedded[0, AT[f"{name}_NEXT"]].any()
         assert torch.equal(embedded[1:, AT[name]], vertex_rows(ids[1:], bits))
         assert torch.equal(embedded[1:, AT[f"{name}_NEXT"]], vertex_rows([k + 1 for k in ids[1:]], bits))
+    _, attended, *_ = stages()
+    for name in ("PRE_SUM", "PRE_CARRY", "PRE_ARROW", "PRE_EOS"):
+        near(attended[12:, AT[name]].flatten(), getattr(theorem, name))
+    assert not attended[:, AT["SUM"].start : AT["EOS"].stop].any()
+    assert attended[:, AT["NUM"]].flatten().tolist() == list(theorem.NUM)
 
 
 @pytest.mark.parametrize("head", range(4))
@@ -75,15 +76,12 @@ def test_tables_5_6_9_10_13_14_17_18_queries_and_keys(head):
     assert key[:, compared].tolist() == [1.0] + [0.0] * 27
 
 
-@pytest.mark.parametrize(
-    ("head", "name", "values"),
-    [
-        (0, "PRE_SUM", theorem.NUM_TIMES_3),
-        (1, "PRE_CARRY", theorem.NUM_TIMES_3),
-        (2, "PRE_ARROW", (1,) + (0,) * 27),
-        (3, "PRE_EOS", (1,) + (0,) * 27),
-    ],
-)
+@pytest.mark.parametrize(("head", "name", "values"), [
+    (0, "PRE_SUM", theorem.NUM_TIMES_3),
+    (1, "PRE_CARRY", theorem.NUM_TIMES_3),
+    (2, "PRE_ARROW", (1,) + (0,) * 27),
+    (3, "PRE_EOS", (1,) + (0,) * 27),
+])  # fmt: skip
 def test_tables_7_11_15_19_values(head, name, values):
     model, _ = example()
     embedded, *_ = stages()
@@ -93,14 +91,6 @@ def test_tables_7_11_15_19_values(head, name, values):
     assert written[:, AT[name]].flatten().tolist() == list(values)
     written[:, AT[name]] = 0
     assert not written.any()
-
-
-def test_tables_8_12_16_20_21_what_the_heads_read():
-    _, attended, *_ = stages()
-    for name in ("PRE_SUM", "PRE_CARRY", "PRE_ARROW", "PRE_EOS"):
-        near(attended[12:, AT[name]].flatten(), getattr(theorem, name))
-    assert not attended[:, AT["SUM"].start : AT["EOS"].stop].any()
-    assert attended[:, AT["NUM"]].flatten().tolist() == list(theorem.NUM)
 
 
 def test_tables_22_and_23_what_the_feed_forward_network_writes():
@@ -126,7 +116,7 @@ def test_vector_rows_of_table_4_give_what_tables_22_and_23_print():
     assert VOCAB.decode(logits[12:].argmax(dim=1)) == theorem.OUTPUT
 
 
-def test_table_24_read_out():
+def test_tables_24_and_25_read_out_and_logits_and_the_page_says_what_heads_contribute():
     model, _ = example()
     vocab = VOCAB
     weight = model.head.weight
@@ -136,17 +126,16 @@ def test_table_24_read_out():
     expected[vocab.id(">"), AT["ARROW"]] = 10
     expected[vocab.id("$"), AT["EOS"]] = 100
     assert torch.equal(weight, expected)
-
-
-def test_table_25_logits():
     *_, logits = stages()
-    vocab = VOCAB
     rows = {symbol: logits[12:, vocab.id(symbol)] for symbol in "0>$+="}
     near(rows[">"], [10 * value for value in theorem.ARROW])
     near(rows["$"] / 100, theorem.EOS)
     near(rows["0"], [float(digit == 0) for digit in theorem.SUM])
     assert not rows["+"].any()
     assert not rows["="].any()
+    text = (ROOT / "docs" / "construction.md").read_text(encoding="utf-8")
+    for row in steps():
+        assert row in text
 
 
 def test_table_25_has_one_zero_that_must_be_one():
@@ -160,9 +149,6 @@ def test_table_25_has_one_zero_that_must_be_one():
 def test_table_26_output():
     *_, logits = stages()
     assert VOCAB.decode(logits[12:].argmax(dim=1)) == theorem.OUTPUT
-
-
-# ------------------------------------------------------------------ the page docs/construction.md
 
 
 def steps() -> list[str]:
@@ -191,9 +177,3 @@ def steps() -> list[str]:
         cells += [*(str(Fraction(share).limit_denominator(9)) for share in shares), result]
         rows.append("| " + " | ".join(cells) + " |")
     return rows
-
-
-def test_the_page_says_what_each_head_contributes():
-    text = (ROOT / "docs" / "construction.md").read_text(encoding="utf-8")
-    for row in steps():
-        assert row in text

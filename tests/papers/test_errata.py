@@ -1,13 +1,17 @@
-"""Lists of errata, papers/*/ERRATA.md. Below an opening every erratum is ``## E1. title``, E2, ..., with five items
-``- **Name**: text`` in the order of `PARTS`; "Shown by" holds tests as `tests/x/test_y.py::test_z`, or "wording".
-"""
+"""Errata and paths to set of every paper."""
 
 import ast
 import functools
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+
+from lengen import SettingError, Spec
+from reproduce.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted(ROOT.glob("papers/*/ERRATA.md"))
@@ -16,7 +20,6 @@ TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
 def errata(text: str) -> list[tuple[int, dict[str, str]]]:
-    """Number and parts of every erratum, in the order of the page."""
     found = []
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title, _, body = section.partition("\n")
@@ -35,7 +38,6 @@ def functions(path: str) -> frozenset[str]:
 
 
 def flaws(text: str) -> list[str]:
-    """What is wrong with a page, one sentence each."""
     found, said = errata(text), []
     if not found or [number for number, _ in found] != list(range(1, len(found) + 1)):
         said.append("numbers are not E1, E2, ...")
@@ -51,17 +53,9 @@ def flaws(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
-def test_every_erratum_has_its_parts_and_its_tests_exist(page):
+def test_every_erratum_has_its_parts_and_what_the_pages_name_is_there(page):
     assert flaws(page.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
-def test_the_readme_of_the_paper_leads_to_its_errata(page):
     assert "](ERRATA.md)" in (page.parent / "README.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
-def test_files_that_the_pages_of_the_paper_name_are_there(page):
     text = "\n".join(each.read_text(encoding="utf-8") for each in (page, page.with_name("README.md")))
     named = set(re.findall(r"`((?:lengen|papers|reproduce|tests)/[\w./]+)", text))
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
@@ -90,27 +84,104 @@ An opening.
 """
 
 
-def test_a_page_in_the_right_form_is_read_whole():
+def test_a_page_in_the_right_form_is_read_whole_and_an_empty_one_is_no_list():
     assert flaws(GOOD) == []
     (_, first), (_, second) = errata(GOOD)
     assert first["Effect"] == "the wrong sum, twice." and second["Place"] == "Section 2."
+    assert flaws("# Errata\n") == ["numbers are not E1, E2, ..."]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("## E2", "## E3", "numbers are not E1, E2, ..."),
-        ("- **Repair**: minus.\n", "", "E1 does not have its parts in order: Place, Printed, Effect, Repair, Shown by"),
-        (": wording.", ": nothing.", "E2 names no test"),
-        ("test_flaws_are_found", "test_flaws", "tests/papers/test_errata.py::test_flaws does not exist"),
-        ("papers/test_errata.py", "papers/test_erata.py", "tests/papers/test_erata.py::test_flaws_are_found does not"),
-        (": wording.", ": `test_errata.py::test_flaws_are_found`", "E2 names a test in another form"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("## E2", "## E3", "numbers are not E1, E2, ..."),
+    ("- **Repair**: minus.\n", "", "E1 does not have its parts in order: Place, Printed, Effect, Repair, Shown by"),
+    (": wording.", ": nothing.", "E2 names no test"),
+    ("test_flaws_are_found", "test_flaws", "tests/papers/test_errata.py::test_flaws does not exist"),
+    ("papers/test_errata.py", "papers/test_erata.py", "tests/papers/test_erata.py::test_flaws_are_found does not"),
+    (": wording.", ": `test_errata.py::test_flaws_are_found`", "E2 names a test in another form"),
+])  # fmt: skip
 def test_flaws_are_found(old, new, said):
     assert old in GOOD
     assert any(flaw.startswith(said) for flaw in flaws(GOOD.replace(old, new)))
 
 
-def test_an_empty_page_is_no_list():
-    assert flaws("# Errata\n") == ["numbers are not E1, E2, ..."]
+FILES = ("py", "toml", "csv", "json", "npz", "md", "safetensors")
+PATH = r"[a-z_]+(?:\.[a-z_]+)+(?:=[^\s`]+)?"
+IN_CODE = re.compile(rf"`({PATH})`")
+AFTER_SET = re.compile(rf"--set ({PATH})")
+IN_PROSE = re.compile(rf"(?<![\w./-])({PATH})")
+
+
+def specs(paper: str | None) -> list[Spec]:
+    """Every setting of a paper, or of all, those of one class together."""
+    found = [spec for item in CATALOGUE.experiments(paper) for spec in item.specs.values()]
+    return sorted(found, key=lambda spec: type(spec).__name__)
+
+
+def named(text: str, paper: str | None, *forms: re.Pattern[str]) -> set[str]:
+    """Paths, some with a value, that begin with a section of the paper's settings."""
+    sections = {item.name for sort in {type(spec) for spec in specs(paper)} for item in msgspec.structs.fields(sort)}
+    assignments = {match.rstrip(".,;:)").split(",")[0] for form in forms for match in form.findall(text)}
+    return {
+        assignment
+        for assignment in assignments
+        if assignment.split(".")[0] in sections and assignment.rpartition(".")[2] not in FILES
+    }
+
+
+def docstrings(folder: str) -> Iterator[str]:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                yield node.value.value
+
+
+def texts() -> list[tuple[str | None, str]]:
+    """Every paper, or None for the front page and what serves all, with each assignment or path in its texts."""
+    found: set[tuple[str | None, str]] = set()
+    for paper in CATALOGUE.papers():
+        pages = "\n".join(
+            path.read_text("utf-8")
+            for name in ("README", "ERRATA")
+            if (path := ROOT / f"papers/{paper}/{name}.md").exists()  # without a publication there are no errata
+        )
+        found |= {(paper, each) for each in named(pages, paper, IN_CODE, AFTER_SET)}
+        found |= {(paper, each) for each in named("\n".join(docstrings(f"papers/{paper}")), paper, IN_CODE, AFTER_SET)}
+        found |= {(paper, each) for each in named("\n".join(CATALOGUE.deviations(paper).values()), paper, IN_PROSE)}
+    pages = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/papers/*.md")]
+    front = [*(page.read_text("utf-8") for page in pages), *docstrings("lengen"), *docstrings("reproduce")]
+    found |= {(None, each) for each in named("\n".join(front), None, IN_CODE, AFTER_SET)}
+    return sorted(found, key=str)
+
+
+def accepted(spec: Spec, assignment: str) -> bool:
+    """Whether a setting takes an assignment; of a path alone, whether it takes the value that it has there."""
+    path, equals, _ = assignment.partition("=")
+    if not equals:
+        held: object = spec.to_dict()
+        for step in path.split("."):
+            if not isinstance(held, dict) or step not in held:
+                return False
+            held = held[step]
+        assignment = f"{path}={'none' if held is None else held if isinstance(held, str) else json.dumps(held)}"
+    try:
+        spec.override(assignment)
+    except SettingError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("paper", "assignment"), texts())
+def test_what_a_text_sets_some_experiment_takes(paper, assignment):
+    assert any(accepted(spec, assignment) for spec in specs(paper)), f"no experiment takes --set {assignment}"
+
+
+def test_a_path_of_older_settings_is_found_and_refused():
+    (path,) = named("as `data.max_position` says", "coupling", IN_CODE)
+    assert not any(accepted(spec, path) for spec in specs("coupling"))
+    assert named("(--set model.encoding=rope or fire)", "coupling", AFTER_SET) == {"model.encoding=rope"}
+    assert named("both (data.format.carries=code, true).", "random_spaces", IN_PROSE) == {"data.format.carries=code"}
+    assert named("`papers/x.py` and `calibration.py`, `lengen.models`", "bias_calibration", IN_CODE) == set()

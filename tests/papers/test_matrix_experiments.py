@@ -5,11 +5,9 @@ from statistics import fmean
 import pytest
 import torch
 
-from lengen import TaskData, build_model
+from lengen import Linear, LineWindow, TaskData, build_model
 from lengen.callbacks.accuracy_grid import score_cell
 from lengen.formats.base import FIRST, PAD
-from lengen.formats.linear import Linear
-from lengen.settings.attention_biases import LineWindow
 from lengen.settings.changes import overlay
 from lengen.tasks.base import Row
 from papers.matrix.experiments import EXPERIMENTS, cell
@@ -21,6 +19,7 @@ REFUSED = {f"{item.figure}/{item.variant}" for item in EXPERIMENTS if not item.s
 NO_NUMBERS = ("parity", "copy", "reverse", "sorting")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", CELLS, ids=lambda item: f"{item.figure}/{item.variant}")
 def test_every_cell_trains_on_a_batch_and_scores_its_largest_problems(item):
     spec = item.specs["smoke"]
@@ -39,7 +38,10 @@ def test_no_two_cells_of_a_task_are_the_same(task, profile):
     assert len(set(hashes.values())) == len(hashes) > 15
 
 
-def test_what_makes_no_sense_is_refused_and_nothing_else():
+def test_refusals_say_why_and_parity_is_as_small_and_alike_as_the_pages_say():
+    for item in EXPERIMENTS:
+        assert all(reason.startswith("refused: ") for reason in item.absent.values()) is (not item.specs)
+        assert "paper" in item.absent
     few = {f"{task}/{trick}" for task in ("sums", "sorting") for trick in ("abc", "window", "window-cyclic")}
     few |= {f"{task}/subtasks" for task in TASKS if task != "addition"}
     numbers = {
@@ -49,12 +51,13 @@ def test_what_makes_no_sense_is_refused_and_nothing_else():
     no_stages = {f"{task}/{trick}" for task in NO_NUMBERS[1:] for trick in ("scratchpad", "coupled-scratchpad")}
     no_hint = {f"{task}/{trick}" for task in ("parity", "n-by-one") for trick in ("hint", "association")}
     assert few | numbers | one_operand | no_stages | no_hint == REFUSED
-
-
-def test_refusals_say_why_at_every_profile_and_no_cell_has_a_published_size():
-    for item in EXPERIMENTS:
-        assert all(reason.startswith("refused: ") for reason in item.absent.values()) is (not item.specs)
-        assert "paper" in item.absent
+    spec = cell("parity", "coupled", "night")
+    assert sum(2**bits for bits in range(1, spec.data.task.longest + 1)) == 510
+    assert round(spec.train.steps * spec.train.batch, -3) == 82_000
+    data = TaskData(spec, 0)
+    problems = data.test(40, 1, 200)
+    assert int(problems.operands.sum(dim=(1, 2)).remainder(2).sum()) == 94
+    assert data.writer.write(problems).ids[0, 0, 1:41].unique().numel() == 1
 
 
 def test_a_part_of_the_matrix_runs_without_a_profile_where_it_has_one(monkeypatch, tmp_path, capsys):
@@ -71,17 +74,6 @@ def test_a_part_of_the_matrix_runs_without_a_profile_where_it_has_one(monkeypatc
     assert main(["run", *part, *options, "--profile", "cpu"]) == 2 and "has no cpu profile" in capsys.readouterr().err
     copies = ["matrix/copy/abacus", "matrix/copy/fire"]
     assert main(["run", *copies, *options]) == 0 and capsys.readouterr().err == "", "copies have both"
-
-
-def test_parity_is_as_small_and_its_cells_as_alike_as_the_pages_say():
-    """README and RECIPES: 510 strings, 82,000 examples, one id for all bits, 106 and 94 of 40 bits."""
-    spec = cell("parity", "coupled", "night")
-    assert sum(2**bits for bits in range(1, spec.data.task.longest + 1)) == 510
-    assert round(spec.train.steps * spec.train.batch, -3) == 82_000
-    data = TaskData(spec, 0)
-    problems = data.test(40, 1, 200)
-    assert int(problems.operands.sum(dim=(1, 2)).remainder(2).sum()) == 94
-    assert data.writer.write(problems).ids[0, 0, 1:41].unique().numel() == 1
 
 
 @pytest.mark.parametrize("task", ["copy", "sorting"])
@@ -115,6 +107,7 @@ def written(training, task) -> float:
     return fmean(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_the_tricks_of_a_task_have_one_budget_as_they_are_written(task):
     """An auxiliary task has half of the steps. Random spaces come in whole numbers, a little fewer than the budget

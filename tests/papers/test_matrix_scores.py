@@ -1,16 +1,45 @@
-"""What is read from runs of the matrix: reach, states of cells, scores over tasks, tokens; on made runs, by hand."""
+"""Made runs of the matrix: each solves the multiple of the trained length that the test names."""
 
 import csv
 import io
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from lengen.metrics.measures import Missing
+from lengen.results.records import Grid, Run
 from papers.matrix import scores
+from papers.matrix.experiments import EXPERIMENTS
 from papers.matrix.scores import MEASURES, Cell, above_guessing, accuracy_beyond, beyond, guessing
-from tests.papers.runs_matrix import run, runs
+from tests.fixtures.runs import counted
+
+DECLARED = {item.name: item for item in EXPERIMENTS}
+PROBLEMS = 200
+
+
+def run(name: str, seed=0, reach=1.0, at_range=1.0, in_count=1.0, profile="night", **scalars: float) -> Run:
+    """A run that is right up to ``reach`` times the trained length, and up to ``in_count`` times the most trained
+    operands; beyond them a tenth is.
+
+    ``at_range``: exact match at the longest trained length.
+    """
+    spec = DECLARED[f"matrix/{name}"].specs[profile]
+    test, task = spec.test, spec.data.task
+    grid = Grid(("length",) if len(test.counts) == 1 else ("length", "count"))
+    for length in test.lengths:
+        for count in test.counts:
+            solved = length <= reach * task.longest and count <= in_count * task.most
+            right = round(PROBLEMS * ((at_range if length == task.longest else 1) if solved else 0.1))
+            grid.add((length, count)[: len(grid.axes)], "teacher_forced", counted(PROBLEMS, right))
+    info = {"spec": spec.to_dict(), "spec_hash": spec.hash(), "overrides": [], "parameters": 1000, "scalars": scalars}
+    return Run(f"matrix/{name}", profile, seed, 1, "reference", info, grid, arrays={})
+
+
+def runs(name: str, reaches: Sequence[float], **known: float) -> dict[str, list[Run]]:
+    return {f"matrix/{name}": [run(name, seed, reach, **known) for seed, reach in enumerate(reaches)]}
+
 
 in_count = MEASURES["reach_in_count"].value
 
@@ -19,40 +48,39 @@ def lines(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-# ------------------------------------------------------------------ measures: copies of 8, sums of 3 numbers of 3
-
-
-@pytest.mark.parametrize(
-    ("made", "multiple"),
-    [
-        (run("copy/rope"), 1),
-        (run("copy/rope", reach=1.5), 1.5),  # 12 of 8
-        (run("copy/rope", reach=1.2), 1.125),  # 9 of 8 is the longest below it
-        (run("sums/rope", reach=5), 5),
-        (run("sums/rope", reach=2, in_count=2), 2),
-        (run("copy/rope", reach=5, at_range=0.5), 0.5),  # 4 of 8: no length counts beyond one that is wrong
-    ],
-)
+@pytest.mark.parametrize(("made", "multiple"), [
+    (run("copy/rope"), 1),
+    (run("copy/rope", reach=1.5), 1.5),  # 12 of 8
+    (run("copy/rope", reach=1.2), 1.125),  # 9 of 8 is the longest below it
+    (run("sums/rope", reach=5), 5),
+    (run("sums/rope", reach=2, in_count=2), 2),
+    (run("copy/rope", reach=5, at_range=0.5), 0.5),  # 4 of 8: no length counts beyond one that is wrong
+])  # fmt: skip
 def test_reach_is_a_multiple_of_the_trained_length(made, multiple):
     assert MEASURES["reach"].value(made) == (multiple, 1)
 
 
-def test_reach_in_operands_is_a_multiple_of_the_most_trained():
+def test_reach_accuracy_beyond_and_tricks_are_scored_on_what_was_learned():
     assert in_count(run("sums/rope", reach=5)) == (1, 1)
     assert in_count(run("sums/rope", in_count=4 / 3)) == (4 / 3, 1)
     assert in_count(run("sums/rope", in_count=2)) == (2, 1)
     assert in_count(run("sums/rope", in_count=2, profile="smoke")) == (2, 1), "there of numbers of 2 digits"
     with pytest.raises(Missing, match="copy/rope was tested on one count"):
         in_count(run("copy/rope"))
-
-
-def test_accuracy_beyond_is_the_mean_over_the_longer_lengths():
-    """Of 9, 12, 16, 24 and 40 symbols two lengths are right and three a tenth; of sums three of five, whatever the
-    counts."""
     assert accuracy_beyond(run("copy/rope", reach=1.5)) == pytest.approx(0.46)
     assert beyond(run("copy/rope", reach=1.5)) == (pytest.approx(460), 1000)
     assert beyond(run("copy/rope", reach=1.5, at_range=0.3)) == (pytest.approx(460), 1000), "trained lengths are none"
     assert MEASURES["beyond"].value(run("sums/rope", reach=2)) == (pytest.approx(640), 1000)
+    assert [*scores.learned_by(OVER_TASKS, "rope")] == ["copy", "reverse", "successor"]
+    found = scores.of_trick(OVER_TASKS, "rope", accuracy_beyond)
+    assert found == pytest.approx(np.array([[0.1, 0.46, 0.64], [0.46, 0.82, 1], [1, 1, 1]]))
+    assert scores.of_trick(OVER_TASKS, "plain", accuracy_beyond) == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
+    assert scores.of_trick(OVER_TASKS, "abacus", accuracy_beyond).shape == (0, 0)
+    rope, plain = scores.compared(OVER_TASKS, "rope", "plain", accuracy_beyond)
+    assert rope == pytest.approx(np.array([[0.1, 0.46], [0.46, 0.82]]))
+    assert plain == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
+    for some in scores.compared(OVER_TASKS, "abacus", "plain", accuracy_beyond):
+        assert some.shape == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -66,15 +94,20 @@ def test_one_bit_is_guessed_half_the_time_and_an_answer_is_worth_what_is_above(n
     assert above_guessing(run(name)) == pytest.approx(0 if guess else 0.1), "worse than a guess is no less than nothing"
 
 
-# ------------------------------------------------------------------ cells
-
-
-def test_a_cell_is_refused_or_not_run():
+def test_a_cell_has_the_span_of_its_seeds_or_is_refused_or_not_run():
     made = {"matrix/parity/hint": [], "matrix/copy/plain": []}
     assert scores.cells(made, ["matrix/parity/hint"]) == {
         ("parity", "hint"): Cell("refused", math.nan, 0, False),
         ("copy", "plain"): Cell("not run", math.nan, 0, False),
     }
+    made = runs("copy/rope", (3, 1.5, 2)) | runs("copy/fire", (1, 1, 5))
+    made["matrix/copy/rope"].append(run("copy/rope", 3, 1.5, budgets=4))
+    assert scores.cells(made, ()) == {
+        ("copy", "rope"): Cell("tested", 1.75, 4, True, (1.5, 3), 1, math.nan),
+        ("copy", "fire"): Cell("tested", 1, 3, False, (1, 5), 1, math.nan),
+    }
+    made = {"matrix/sums/rope": [run("sums/rope", seed, 2, 1, most) for seed, most in enumerate((1, 2, 4 / 3))]}
+    assert scores.cells(made, ()) == {("sums", "rope"): Cell("tested", 2, 3, False, (2, 2), 1, 4 / 3)}
 
 
 @pytest.mark.parametrize(
@@ -87,18 +120,27 @@ def test_a_cell_is_tested_if_half_of_its_seeds_have_learned_as_in_all_pictures(a
     assert np.isnan(cell.reach) == np.isnan(cell.span[0]) == (state == "not learned")
 
 
-def test_a_cell_has_the_median_and_the_span_of_its_seeds_and_says_that_one_was_retried():
-    made = runs("copy/rope", (3, 1.5, 2)) | runs("copy/fire", (1, 1, 5))
-    made["matrix/copy/rope"].append(run("copy/rope", 3, 1.5, budgets=4))
-    assert scores.cells(made, ()) == {
-        ("copy", "rope"): Cell("tested", 1.75, 4, True, (1.5, 3), 1, math.nan),
-        ("copy", "fire"): Cell("tested", 1, 3, False, (1, 5), 1, math.nan),
-    }
-    made = {"matrix/sums/rope": [run("sums/rope", seed, 2, 1, most) for seed, most in enumerate((1, 2, 4 / 3))]}
-    assert scores.cells(made, ()) == {("sums", "rope"): Cell("tested", 2, 3, False, (2, 2), 1, 4 / 3)}
+OVER_TASKS = {
+    **runs("copy/plain", (1, 1, 1)), **runs("copy/rope", (1, 1.5, 2)), **runs("copy/fire", (1.5,)),
+    **runs("reverse/plain", (5, 5)), **runs("reverse/rope", (1.5, 3, 5)),
+    **runs("successor/plain", (5, 5, 5), at_range=0.5), **runs("successor/rope", (5, 5, 5)),
+    "matrix/sorting/plain": [], **runs("sorting/rope", (5, 5, 5), at_range=0.9), "matrix/sorting/fire": [],
+}  # fmt: skip
+"""The plain decoder did not learn the successor, rope not sorting; some have fewer seeds."""
 
 
-def test_the_table_of_cells_says_what_was_found_and_what_it_took():
+def test_tables_have_the_cells_their_middle_half_and_the_chance_to_beat_the_plain_decoder():
+    """Of nine scores of rope the middle five; of copies it beats one and ties one, of reversals it loses all."""
+    rope, plain, fire = lines(scores.aggregate_table(OVER_TASKS))
+    middle = {"trick": "rope", "tasks_run": "4", "tasks_learned": "3", "seeds": "3", "interquartile_mean": "0.784"}
+    chance = {"tasks_compared": "2", "probability_of_improvement": "0.375"}
+    assert rope.items() >= (middle | chance).items()
+    assert 0.5 < float(rope["low"]) < 0.784 < float(rope["high"]) < 1
+    assert (float(rope["improvement_low"]), float(rope["improvement_high"])) == (0.25, 0.5)
+    assert [*plain.values()] == ["plain", "3", "2", "2", "0.55", "0.55", "0.55", "0", "", "", ""]
+    assert [*fire.values()] == ["fire", "1", "1", "1", "0.46", "", "", "1", "1", "", ""], "one seed has no interval"
+    found = [one.trick for one in scores.aggregates(OVER_TASKS)]
+    assert found == ["fire", "plain", "rope"], "fewest tasks first"
     took = {"lr": 0.004, "budgets": 4, "seconds_of_all_trainings": 12.5}
     made = runs("copy/rope", (1, 1.5, 3), **took) | runs("sums/fire", (2,), in_count=2) | {"matrix/copy/plain": []}
     made |= {"matrix/parity/hint": []} | runs("parity/rope", (5,), at_range=0.8)
@@ -118,59 +160,12 @@ def test_the_table_of_cells_says_what_was_found_and_what_it_took():
     )
 
 
-# ------------------------------------------------------------------ over tasks
-
-OVER_TASKS = {
-    **runs("copy/plain", (1, 1, 1)), **runs("copy/rope", (1, 1.5, 2)), **runs("copy/fire", (1.5,)),
-    **runs("reverse/plain", (5, 5)), **runs("reverse/rope", (1.5, 3, 5)),
-    **runs("successor/plain", (5, 5, 5), at_range=0.5), **runs("successor/rope", (5, 5, 5)),
-    "matrix/sorting/plain": [], **runs("sorting/rope", (5, 5, 5), at_range=0.9), "matrix/sorting/fire": [],
-}  # fmt: skip
-"""The plain decoder did not learn the successor, rope not sorting; some have fewer seeds."""
-
-
-def test_scores_of_a_trick_are_of_the_tasks_that_it_learned():
-    assert [*scores.learned_by(OVER_TASKS, "rope")] == ["copy", "reverse", "successor"]
-    found = scores.of_trick(OVER_TASKS, "rope", accuracy_beyond)
-    assert found == pytest.approx(np.array([[0.1, 0.46, 0.64], [0.46, 0.82, 1], [1, 1, 1]]))
-    assert scores.of_trick(OVER_TASKS, "plain", accuracy_beyond) == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
-    assert scores.of_trick(OVER_TASKS, "abacus", accuracy_beyond).shape == (0, 0)
-
-
-def test_two_tricks_are_compared_on_the_tasks_and_seeds_of_both():
-    rope, plain = scores.compared(OVER_TASKS, "rope", "plain", accuracy_beyond)
-    assert rope == pytest.approx(np.array([[0.1, 0.46], [0.46, 0.82]]))
-    assert plain == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
-    for some in scores.compared(OVER_TASKS, "abacus", "plain", accuracy_beyond):
-        assert some.shape == (0, 0)
-
-
-def test_the_table_of_aggregates_has_the_middle_half_and_the_chance_to_beat_the_plain_decoder():
-    """Of nine scores of rope the middle five; of copies it beats one and ties one, of reversals it loses all."""
-    rope, plain, fire = lines(scores.aggregate_table(OVER_TASKS))
-    middle = {"trick": "rope", "tasks_run": "4", "tasks_learned": "3", "seeds": "3", "interquartile_mean": "0.784"}
-    chance = {"tasks_compared": "2", "probability_of_improvement": "0.375"}
-    assert rope.items() >= (middle | chance).items()
-    assert 0.5 < float(rope["low"]) < 0.784 < float(rope["high"]) < 1
-    assert (float(rope["improvement_low"]), float(rope["improvement_high"])) == (0.25, 0.5)
-    assert [*plain.values()] == ["plain", "3", "2", "2", "0.55", "0.55", "0.55", "0", "", "", ""]
-    assert [*fire.values()] == ["fire", "1", "1", "1", "0.46", "", "", "1", "1", "", ""], "one seed has no interval"
-    found = [one.trick for one in scores.aggregates(OVER_TASKS)]
-    assert found == ["fire", "plain", "rope"], "fewest tasks first"
-
-
-# ------------------------------------------------------------------ tokens
-
-
-@pytest.mark.parametrize(
-    ("name", "once"),
-    [
-        ("copy/rope", 1172 * 64 * 12),  # $ n = n $ for n of 1 to 8
-        ("copy/abc", 586 * 64 * (12 + 12)),  # two models
-        ("sums/rope", 2500 * 64 * 12.5),  # $ n + n = n+1 $ or $ n + n + n = n+1 $ for n of 1 to 3
-        ("parity/scratchpad", 911 * 64 * 12),  # $ n = n $ for n of 1 to 8
-    ],
-)
+@pytest.mark.parametrize(("name", "once"), [
+    ("copy/rope", 1172 * 64 * 12),  # $ n = n $ for n of 1 to 8
+    ("copy/abc", 586 * 64 * (12 + 12)),  # two models
+    ("sums/rope", 2500 * 64 * 12.5),  # $ n + n = n+1 $ or $ n + n + n = n+1 $ for n of 1 to 3
+    ("parity/scratchpad", 911 * 64 * 12),  # $ n = n $ for n of 1 to 8
+])  # fmt: skip
 def test_tokens_are_those_of_the_kept_training_however_long(name, once):
     """Steps, batch and tokens of a mean example, a number by its digits."""
     assert scores.tokens(run(name)) == pytest.approx(once, rel=1e-9)

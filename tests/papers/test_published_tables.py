@@ -76,7 +76,7 @@ def rows(text):
     return [line.split() for line in text.strip().splitlines()]
 
 
-def test_the_tables_of_bias_calibration_are_there_once():
+def test_every_published_number_is_there_once():
     found = {
         (value.experiments, value.lengths): value.published
         for value in values("bias_calibration")
@@ -90,9 +90,6 @@ def test_the_tables_of_bias_calibration_are_there_once():
         if number != "N/A"
     }
     assert found == expected
-
-
-def test_every_mean_and_deviation_of_table_4_3_is_there():
     found = {value.id: value for value in values("random_spaces")}
     for size, *numbers in rows(TABLE43):
         cells = [(r, k, a) for r in ("gap", "next") for k in ("add", "mix") for a in ("mean", "deviation")]
@@ -102,23 +99,14 @@ def test_every_mean_and_deviation_of_table_4_3_is_there():
             assert value.lengths == ((8,) if region == "gap" else (10,))
             assert len(value.experiments) > 1
             assert all(name.startswith(f"random_spaces/table4.3/{size}-{kind}-w") for name in value.experiments)
-
-
-def test_every_point_of_figure_4_5_is_there():
     found = {(value.experiments, value.lengths): value.published for value in values("random_spaces")}
     for kind, *numbers in rows(FIG45):
         for lengths, number in zip(((1, 2, 3, 4, 5, 6, 7, 9), (8,), (10,), (11,), (12,)), numbers, strict=True):
             assert found[(f"random_spaces/fig4.5/{kind}",), lengths] == float(number), (kind, lengths)
-
-
-def test_table_3_of_task_hinting_is_there():
     found = {(value.experiments, value.lengths): value.published for value in values("task_hinting")}
     for name, numbers in HINTING.items():
         for length, number in zip(range(11, 21), numbers, strict=True):
             assert found[(f"task_hinting/{name}",), (length,)] == number
-
-
-def test_what_coupling_prints_in_its_text_is_there():
     found = {value.id: (value.relation, value.published, max(value.lengths)) for value in values("coupling")}
     assert found["parity-perfect"] == ("=", 100, 100) and found["addition-90"] == (">=", 90, 30)
     assert found["addition-67.8"] == (">=", 67.8, 30) and found["multiplication-78.55"] == (">=", 78.55, 20)
@@ -133,11 +121,8 @@ def test_every_statement_has_its_source_and_every_part_that_fails_what_comes_nex
             assert finding.word not in UNDECIDED or finding.part.next, (answer.statement.id, finding.part.words)
 
 
-def test_the_papers_have_twenty_statements():
-    assert sum(len(statements(paper)) for paper in PAPERS) == 20
-
-
 def test_points_of_curves_stand_beside_the_tables_and_replace_none():
+    assert sum(len(statements(paper)) for paper in PAPERS) == 20
     drawn = [value for value in values("bias_calibration") if value.source == "figure"]
     assert len(drawn) > 100 and all(value.place.startswith("Figure") for value in drawn)
     (alibi,) = (value for value in values("bias_calibration") if value.id == "table1-successor-alibi-6")

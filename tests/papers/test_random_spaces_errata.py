@@ -42,9 +42,6 @@ def text(data: TaskData, operands: list[str]) -> str:
     return data.vocab.decode(tokens(data, operands)[0])
 
 
-# ------------------------------------------------------------------ formats
-
-
 def test_a_sum_may_be_a_digit_longer_than_the_padding():
     data = two_operands(5, format=Linear(pad_to=5))
     assert text(data, ["123", "456"]) == "$00123+00456=00579$"
@@ -66,9 +63,6 @@ def test_the_printed_spaces_are_one_more_than_half_of_the_operands():
     assert set(written.tolist()) == {0, 1, 2, 3, 4}
 
 
-# ------------------------------------------------------------------ Figure 4.3
-
-
 def test_no_position_of_25_digits_is_untrained_beside_spaces():
     """Tokens of $a+b=c$: 62 with 19 digits, 80 with 25; spaces lengthen the former beyond the latter."""
     data = two_operands(19, spaces=RandomSpaces(ratio=0.5))
@@ -77,9 +71,6 @@ def test_no_position_of_25_digits_is_untrained_beside_spaces():
     assert int(widths.min()) == 62 and int(widths.max()) >= 62 + int(0.5 * len("9" * 19 + "+" + "9" * 19)) > longer
     answer = longer - 26 - 1
     assert 62 - answer == 9 and int((widths > answer + 16).sum()) > 100, "neither spaces nor none end at place 16"
-
-
-# ------------------------------------------------------------------ Figures 4.5 and 4.6
 
 
 def test_ten_to_twelve_digits_lie_within_the_padding_of_figure_4_5_and_fail():
@@ -108,9 +99,6 @@ def test_the_scratchpad_of_figure_4_6_has_random_spaces_and_that_of_figure_4_5_n
     assert parts.format == formats.format == DigitSteps()
     assert parts.spaces == RandomSpaces(ratio=0.5) and formats.spaces is None
     assert NUMBERS["fig4.6-answer-right-20"] > 0.9 and NUMBERS["fig4.5-accuracy-scratchpad-next"] == 0.0
-
-
-# ------------------------------------------------------------------ Table 4.3
 
 
 def gains(region: str) -> list[float]:
@@ -144,9 +132,6 @@ def test_one_way_of_training_has_two_published_results_at_ten_digits():
     assert (one.task, one.examples, one.spaces) == (other.task, other.examples, other.spaces)
     assert NUMBERS["fig4.5-accuracy-spaces-next"] == 0.75
     assert NUMBERS["table4.3-100k-add-mean-next"] == NUMBERS["table4.3-100k-add-deviation-next"] == 0.0
-
-
-# ------------------------------------------------------------------ Chapter 2
 
 
 def test_scores_are_divided_by_the_root_of_the_head_dimension_before_a_bias_is_added():

@@ -7,12 +7,11 @@ from types import SimpleNamespace
 import pytest
 from safetensors.torch import save_model
 
-from lengen import SUBTASKS, Consecutive, EncoderDecoder, RandomSpaces, Sinusoidal, Subtasks
-from lengen.data.datamodule import ArithmeticData
+import lengen
+from lengen import SUBTASKS, ArithmeticData, Consecutive, EncoderDecoder, RandomSpaces, Sinusoidal, build_model
 from lengen.experiment import PROFILES
 from lengen.results.records import Run
 from lengen.solve import encode
-from lengen.training.build import build_model
 from lengen.training.run import WEIGHTS
 from papers.random_spaces.experiments import EXPERIMENTS, FIGURES, SIZES
 from reproduce.catalogue import CATALOGUE, SelectorError
@@ -24,18 +23,9 @@ NAMES = {experiment.name.removeprefix(f"{PAPER}/"): experiment for experiment in
 SWEEP = {name for name in NAMES if name.startswith("table4.3/")}
 SMALL = {f"table4.3/{size}-{kind}-w{w}" for size in ("10k", "100k") for kind in ("add", "mix") for w in (64, 128)}
 AT_CPU = {name for name in SMALL if "/10k" in name}
-SHARED = {
-    "fig4.4/ape": "fig4.5/ape",
-    "fig4.4/ape-spaces": "fig4.5/spaces",
-    "fig4.4/abacus": "fig4.5/abacus",
-    **{f"fig4.9/{name}": "table4.3/10k-mix-w64" for name in SUBTASKS},
-}
-"""Experiment -> the one that is its run at every profile."""
-SMALLER = {"fig4.3/spaces": "fig4.5/spaces", "figB.1/ape": "fig4.5/ape", "figB.1/reversed": "fig4.5/reversed"}
-"""The same below the paper profile, where there is no larger model."""
 
 
-def test_every_experiment_is_there_at_its_profiles():
+def test_every_experiment_is_there_and_both_sides_of_a_comparison_have_one_size():
     assert len(EXPERIMENTS) == len(NAMES) and len(SWEEP) == 4 * 2 * 6, "sizes, with and without sub-tasks, widths"
     for name, experiment in NAMES.items():
         without = {"cpu", "night"} if name in SMALL - AT_CPU or name.startswith("looped/") else set()
@@ -43,21 +33,6 @@ def test_every_experiment_is_there_at_its_profiles():
         assert set(experiment.specs) == set(PROFILES) - without, name
         assert experiment.seeds == (3 if name.startswith(("fig4.5/", "table4.3/", "asserted/")) else 1)
         assert not experiment.ours, "the thesis speaks of every one of them"
-
-
-def test_a_night_has_five_seeds_of_what_main_statements_read_and_three_of_all_else():
-    five = {"fig4.1/1-3_digit", "table4.3/10k-add-w64", "table4.3/10k-mix-w64"}
-    five |= {name for name in NAMES if name.startswith(("fig4.5/", "published/"))}
-    for name, experiment in NAMES.items():
-        if "night" in experiment.specs:
-            home = CATALOGUE.home(experiment, "night").name.removeprefix(f"{PAPER}/")
-            seeds = 5 if home in five and not name.startswith("figB.1/") else 3
-            assert len(experiment.default_seeds("night")) == seeds, name
-
-
-def test_both_sides_of_a_comparison_have_one_size_and_see_the_published_ratios():
-    """Figure 4.5 tests up to 12 of 9 digits; the models of night are cpu's, only more often and for more claims. What
-    the text asserts has one size of its own, also in its updates."""
     for profile, group in itertools.product(("cpu", "night"), ("fig4.5/", "asserted/")):
         specs = {name: NAMES[name].specs[profile] for name in NAMES if name.startswith(group)}
         assert len({(spec.model.width, spec.model.layers) for spec in specs.values()}) == 1
@@ -71,22 +46,41 @@ def test_both_sides_of_a_comparison_have_one_size_and_see_the_published_ratios()
         assert (add.model, add.train, add.test, add.data.examples) == (mix.model, mix.train, mix.test, 30_000)
 
 
-@pytest.mark.parametrize("profile", ["cpu", "paper"])
-def test_equal_specifications_are_one_run_under_the_first_name(profile):
-    expected = SHARED | (SMALLER if profile == "cpu" else {"asserted/ape": "fig4.5/ape"})
+def test_a_night_has_five_seeds_of_main_statements_and_the_whole_paper_leaves_out_what_takes_minutes():
+    five = {"fig4.1/1-3_digit", "table4.3/10k-add-w64", "table4.3/10k-mix-w64"}
+    five |= {name for name in NAMES if name.startswith(("fig4.5/", "published/"))}
     for name, experiment in NAMES.items():
-        if profile in experiment.specs:
-            also = {name: name.replace("published/", "fig4.5/")}  # at a night alone they differ
-            assert CATALOGUE.home(experiment, profile).name == f"{PAPER}/{(also | expected).get(name, name)}", name
+        if "night" in experiment.specs:
+            home = CATALOGUE.home(experiment, "night").name.removeprefix(f"{PAPER}/")
+            seeds = 5 if home in five and not name.startswith("figB.1/") else 3
+            assert len(experiment.default_seeds("night")) == seeds, name
+    extra = {name for name, experiment in NAMES.items() if "cpu" in experiment.extra}
+    assert extra & AT_CPU == AT_CPU
+    beyond = {name for name, experiment in NAMES.items() if "night" in experiment.extra}
+    asserted = {name for name in NAMES if name.startswith(("asserted/", "published/"))}
+    assert beyond == {"table4.3/10k-add-w128", "table4.3/10k-mix-w128"} | asserted
+    assert not extra & {"fig4.5/ape", "fig4.5/spaces", "fig4.5/abacus", "fig4.1/1-3_digit"}, "headline claims"
+    assert all("cpu" in NAMES[name].specs for name in extra), "what has no size cannot be left out"
 
 
-def test_every_setting_tests_trained_and_longer_lengths_with_100_printable_characters():
+def test_every_setting_tests_longer_lengths_and_smaller_profiles_keep_their_shape():
     """Section 4.2.1."""
     for name, experiment in NAMES.items():
         for spec in experiment.specs.values():
             assert set(spec.data.task.lengths) <= set(spec.test.lengths) and spec.test.counts == (2,)
             assert max(spec.test.lengths) > spec.data.task.longest and len(spec.data.vocab) == 100
             assert isinstance(spec.model.architecture, EncoderDecoder) == name.startswith("fig4.2/")
+    for name in ("fig4.5/ape", "fig4.1/generalize_to_longer", "fig4.1/1-7_digit", "fig4.1/1-3_digit"):
+        below = []
+        for profile in ("paper", "cpu"):
+            task, tested = NAMES[name].specs[profile].data.task, NAMES[name].specs[profile].test.lengths
+            gaps = set(range(1, task.longest)) - set(task.lengths)
+            assert gaps <= set(tested)
+            below.append(sorted(task.longest - gap for gap in gaps))
+        assert below[0] == below[1], "the gap is as far below the longest trained length"
+    for profile in PROFILES:
+        padded = NAMES["fig4.5/zero-pad"].specs[profile]
+        assert padded.data.task.longest < padded.data.format.pad_to and padded.data.format.pad_to in padded.test.lengths
 
 
 def test_settings_of_the_paper_profile_are_those_of_chapter_4():
@@ -111,67 +105,11 @@ def test_settings_of_the_paper_profile_are_those_of_chapter_4():
             swept = NAMES[f"table4.3/{size}-{kind}-w512"].specs["paper"]
             assert (swept.data.examples, swept.model.width) == (examples, 512)
             assert swept.data.spaces == RandomSpaces(ratio=0.5)
-            assert (swept.data.format == Subtasks(names=SUBTASKS)) == (kind == "mix")
+            assert (swept.data.format == lengen.Subtasks(names=SUBTASKS)) == (kind == "mix")
             assert swept.test.sampled == 100
     assert NAMES["fig4.5/abacus"].specs["paper"].data.position_ids.max_offset == 30
     entropy = NAMES["fig4.3/spaces"].specs["paper"]
     assert entropy.measure.prompts == 100 and set(entropy.measure.uncertainty) <= set(entropy.test.lengths)
-
-
-def test_smaller_profiles_shrink_ranges_and_keep_their_shape():
-    for name in ("fig4.5/ape", "fig4.1/generalize_to_longer", "fig4.1/1-7_digit", "fig4.1/1-3_digit"):
-        below = []
-        for profile in ("paper", "cpu"):
-            task, tested = NAMES[name].specs[profile].data.task, NAMES[name].specs[profile].test.lengths
-            gaps = set(range(1, task.longest)) - set(task.lengths)
-            assert gaps <= set(tested)
-            below.append(sorted(task.longest - gap for gap in gaps))
-        assert below[0] == below[1], "the gap is as far below the longest trained length"
-    for profile in PROFILES:
-        padded = NAMES["fig4.5/zero-pad"].specs[profile]
-        assert padded.data.task.longest < padded.data.format.pad_to and padded.data.format.pad_to in padded.test.lengths
-
-
-# ------------------------------------------------------------------ how problems are printed
-
-
-STEPS = "$123+456=3 2 1 + 6 5 4;c=0,3+6+0=9,c=0;2+5+0=7,c=0;1+4+0=5,c=0|579$"
-TABLE_41 = {
-    "fig4.5/ape": "$123+456=579$",
-    "fig4.5/spaces": "$123+456=579$",
-    "fig4.5/reversed": "$123+456=975$",
-    "fig4.5/abacus": "$321+654=975$",
-    "fig4.5/zero-pad": "$0000000000123+0000000000456=0000000000579$",
-    "fig4.5/scratchpad": STEPS,
-    "fig4.6/scratchpad": STEPS,
-    "fig4.9/add": "add$123+456=579$",
-    "fig4.9/rev": "rev$123+456=321+654$",
-    "fig4.9/ali": "ali$123+456=1+4,2+5,3+6$",
-    "fig4.9/mad": "mad$123+456=579$",
-    "fig4.9/car": "car$123+456=---$",
-    "table4.3/10m-mix-w1536": "add$123+456=579$",
-}
-
-
-@pytest.mark.parametrize("name", TABLE_41)
-def test_encode_prints_the_rows_of_table_4_1(name, capsys):
-    assert main(["encode", f"{PAPER}/{name}", "123", "456", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    text = "".join(shown["tokens"])
-    assert text == TABLE_41[name]
-    query = text.index("=") + 1
-    assert shown["loss"] == [0] * query + [1] * (len(text) - query)
-    if name == "fig4.5/abacus":
-        assert shown["position_ids"] == [[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]]
-    else:
-        assert shown["position_ids"] == [list(range(len(text)))]
-
-
-def test_encode_shows_that_all_tokens_are_trained_on_and_both_sides_of_the_universal_transformer(capsys):
-    assert main(["encode", f"{PAPER}/fig4.1/1-7_digit", "123", "456", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["loss"] == [0] + [1] * 12
-    sides = encode(NAMES["fig4.2/1-3_digit"].specs["paper"], ["123", "456"])
-    assert ["".join(sides[side]["tokens"]) for side in ("source", "target")] == ["$123+456", "=975$"]
 
 
 @pytest.mark.parametrize("name", SUBTASKS)
@@ -197,10 +135,7 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
         assert solved["read"] == text and solved["correct"] == (text == expected), "a leading zero is a digit here"
 
 
-# ------------------------------------------------------------------ figures
-
-
-def test_selectors_name_what_a_figure_reads():
+def test_selectors_and_figures_read_experiments_and_encode_shows_both_sides_of_them(capsys):
     for figure in ("fig4.7", "fig4.8"):
         found = {item.name.removeprefix(f"{PAPER}/") for item in CATALOGUE.select(f"{PAPER}/{figure}")}
         assert found == SWEEP
@@ -208,9 +143,6 @@ def test_selectors_name_what_a_figure_reads():
     assert own == {f"fig4.9/{name}" for name in SUBTASKS}
     with pytest.raises(SelectorError, match=r"there is no figure or table 'fig4\.10'"):
         CATALOGUE.select(f"{PAPER}/fig4.10")
-
-
-def test_figures_read_experiments_that_exist():
     reads = {figure.name: {name.removeprefix(f"{PAPER}/") for name in figure.reads} for figure in FIGURES}
     prefixes = {name.partition("/")[0] for name in NAMES}
     assert set(reads) == prefixes | {"fig4.7", "fig4.8", "fig4.9-steps"}
@@ -220,13 +152,7 @@ def test_figures_read_experiments_that_exist():
         )
     assert reads["fig4.9"] == reads["fig4.9-steps"] == {name for name in SWEEP if "-mix-" in name}
     assert reads["fig4.7"] == reads["fig4.8"] == reads["table4.3"] == SWEEP
-
-
-def test_a_run_of_the_whole_paper_leaves_out_what_is_said_to_take_minutes():
-    extra = {name for name, experiment in NAMES.items() if "cpu" in experiment.extra}
-    assert extra & AT_CPU == AT_CPU
-    beyond = {name for name, experiment in NAMES.items() if "night" in experiment.extra}
-    asserted = {name for name in NAMES if name.startswith(("asserted/", "published/"))}
-    assert beyond == {"table4.3/10k-add-w128", "table4.3/10k-mix-w128"} | asserted
-    assert not extra & {"fig4.5/ape", "fig4.5/spaces", "fig4.5/abacus", "fig4.1/1-3_digit"}, "headline claims"
-    assert all("cpu" in NAMES[name].specs for name in extra), "what has no size cannot be left out"
+    assert main(["encode", f"{PAPER}/fig4.1/1-7_digit", "123", "456", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["loss"] == [0] + [1] * 12
+    sides = encode(NAMES["fig4.2/1-3_digit"].specs["paper"], ["123", "456"])
+    assert ["".join(sides[side]["tokens"]) for side in ("source", "target")] == ["$123+456", "=975$"]

@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from lengen import SUBTASKS, DataSpec, Decoder, Linear, RandomSpaces, Sinusoidal, TwoOperandAddition
+import lengen
+from lengen import SUBTASKS, ArithmeticData, DataSpec, Decoder, Linear, RandomSpaces, Spec, from_dict, generate, verify
 from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.data.batch import Batch
-from lengen.data.datamodule import ArithmeticData
-from lengen.decoding.decoding import generate, verify
 from lengen.experiment import PROFILES
 from lengen.formats.base import END, PAD
-from lengen.part import SettingError
 from lengen.settings.changes import overlay
-from lengen.settings.sections import TrainSpec
-from lengen.settings.spec import Spec, from_dict, validate
 from lengen.training.build import load
 from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
@@ -53,7 +49,6 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Each run as it is asked for, once."""
     done = {}
 
     def run(name: str):
@@ -65,6 +60,7 @@ def runs(tmp_path_factory):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_a_run_leaves_every_array_of_its_kind(name, runs):
     spec, (folder, outcome, reports) = SPECS[name], runs(name)
@@ -144,7 +140,7 @@ def test_losses_and_sub_tasks_are_those_of_the_stored_weights(name, runs, monkey
     assert all(np.allclose(before[key], after[key], atol=1e-5) for key in before)
 
 
-def test_parts_are_scored_as_the_model_writes_them(runs):
+def test_parts_alignment_and_omitted_digits_are_those_that_the_model_writes(runs):
     spec, (folder, outcome, _) = SPECS["scratchpad"], runs("scratchpad")
     model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
     problems = data.test(2, 2, spec.measure.examples)
@@ -153,12 +149,6 @@ def test_parts_are_scored_as_the_model_writes_them(runs):
     assert all(text.endswith("$") and text.count("|") == 1 for text in true)
     for name, array in score_parts(texts, true).items():
         assert np.array_equal(outcome.arrays[f"{name}.2"], array)
-
-
-# ------------------------------------------------------------------ attention and omitted digits
-
-
-def test_alignment_is_that_of_a_loop_over_the_digits_of_the_answer(runs):
     spec, (folder, outcome, _) = SPECS["abacus"], runs("abacus")
     model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
     for length in spec.measure.alignment:
@@ -175,18 +165,6 @@ def test_alignment_is_that_of_a_loop_over_the_digits_of_the_answer(runs):
                 assert (int(text[a]) + int(text[b]) - int(text[answer])) % 10 in (0, 9), "the digits that are added"
                 shares.append(max(float(head[answer - 1, a] + head[answer - 1, b]) for one in layers for head in one))
             assert sum(shares) / length == pytest.approx(float(expected), abs=1e-5)
-
-
-def test_a_head_that_looks_at_the_added_digits_alone_is_aligned_and_an_even_one_is_not():
-    rows = [(7, 2, 5), (6, 1, 4)]
-    sharp, even = torch.zeros(1, 2, 9, 9), torch.full((1, 2, 9, 9), 1 / 9)
-    for row, a, b in rows:
-        sharp[0, 1, row, a], sharp[0, 1, row, b] = 0.25, 0.75
-    assert digit_alignments(sharp, rows).tolist() == [1, 1]
-    torch.testing.assert_close(digit_alignments(even, rows), torch.full((2,), 2 / 9))
-
-
-def test_omitted_digits_are_those_of_the_text_that_the_model_writes(runs):
     spec, (folder, outcome, _) = SPECS["spaces"], runs("spaces")
     model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
     problems = data.test(2, 2, spec.measure.examples)
@@ -204,13 +182,19 @@ def test_omitted_digits_are_those_of_the_text_that_the_model_writes(runs):
     assert measured.shortened(shorter, reference).all() and not measured.shortened(reference, reference).any()
 
 
-# ------------------------------------------------------------------ uncertainty
+def test_a_head_that_looks_at_the_added_digits_alone_is_aligned_and_an_even_one_is_not():
+    rows = [(7, 2, 5), (6, 1, 4)]
+    sharp, even = torch.zeros(1, 2, 9, 9), torch.full((1, 2, 9, 9), 1 / 9)
+    for row, a, b in rows:
+        sharp[0, 1, row, a], sharp[0, 1, row, b] = 0.25, 0.75
+    assert digit_alignments(sharp, rows).tolist() == [1, 1]
+    torch.testing.assert_close(digit_alignments(even, rows), torch.full((2,), 2 / 9))
 
 
 def half_trained():
-    train = TrainSpec(steps=40, batch=32, bucket=2, lr=5e-3)
-    data = DataSpec(task=TwoOperandAddition((1, 2)), format=Linear(), spaces=RandomSpaces(ratio=0.5))
-    return trained(encoder_decoder(data, train, architecture=Decoder(), encoding=Sinusoidal()), 150)
+    train = lengen.TrainSpec(steps=40, batch=32, bucket=2, lr=5e-3)
+    data = DataSpec(task=lengen.TwoOperandAddition((1, 2)), format=Linear(), spaces=RandomSpaces(ratio=0.5))
+    return trained(encoder_decoder(data, train, architecture=Decoder(), encoding=lengen.Sinusoidal()), 150)
 
 
 def literal(model, data, length: int, prompts: int, suppress: bool):
@@ -253,7 +237,7 @@ def test_uncertainty_agrees_with_a_loop_without_cache(length, suppress):
         assert np.isnan(measures[len(row) :]).all(), "nothing where nothing was written or asked for"
 
 
-def test_a_suppressed_end_is_never_written_and_its_probability_is_still_recorded():
+def test_a_suppressed_or_late_end_is_not_written_early_and_its_probability_is_recorded():
     model, data = half_trained()
     problems = data.test(3, 2, 40)
     free, held = (uncertainty(model, data.writer, problems, suppress_end=end) for end in (False, True))
@@ -264,16 +248,6 @@ def test_a_suppressed_end_is_never_written_and_its_probability_is_still_recorded
     assert (stops < sizes).any()
     for prompt, stop in enumerate(stops):  # up to the free text's last token both texts are the same
         np.testing.assert_allclose(held.end[prompt, :stop], free.end[prompt, :stop], atol=1e-6)
-
-
-def texts(problems) -> list[list[str]]:
-    return [
-        ["".join(map(str, number[:size][::-1])) for number, size in zip(row, sizes, strict=True)]
-        for row, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True)
-    ]
-
-
-def test_a_text_that_ends_at_its_last_place_ends_no_early():
     model, data = half_trained()
     problems = data.test(1, 2, 100)
     written, reference = generate(model, data.writer, problems), verify(model, data.writer.write(problems)).reference
@@ -284,7 +258,37 @@ def test_a_text_that_ends_at_its_last_place_ends_no_early():
     assert any(a == b for a, b in pairs)
 
 
-def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
+def texts(problems) -> list[list[str]]:
+    return [
+        ["".join(map(str, number[:size][::-1])) for number, size in zip(row, sizes, strict=True)]
+        for row, sizes in zip(problems.operands.tolist(), problems.lengths.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("fields", "message"), [
+    ({"examples": 0}, "measure.examples=0: expected int >= 1"),
+    ({"prompts": 0}, "measure.prompts=0: expected int >= 1"),
+    ({"uncertainty": (3, 0)}, "measure.uncertainty[1]=0: expected int >= 1"),
+])  # fmt: skip
+def test_measurements_that_cannot_be_made_are_refused_before_training(fields, message, tmp_path):
+    wrong = overlay(SPECS["spaces"], {"measure": fields})
+    for call in (lambda: lengen.validate(wrong), lambda: run_setting(wrong, 0, tmp_path, lambda progress: None)):
+        with pytest.raises(lengen.SettingError) as caught:
+            call()
+        assert str(caught.value) == message
+    assert not list(tmp_path.iterdir()), "nothing was trained"
+
+
+def test_specifications_survive_json_and_summaries_are_over_prompts_that_still_write():
+    for experiment in EXPERIMENTS:
+        for profile in PROFILES:
+            if profile in experiment.specs:
+                spec = experiment.specs[profile]
+                assert from_dict(spec.to_dict(), MeasuredSpec) == spec
+                assert type(from_dict(spec.to_dict())) is Spec
+                asked = [callback.asked for callback in measured.measurements(spec)]
+                assert asked == [measured.answers, measured.by_place, measured.alignments]
+                assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)
     generator = np.random.default_rng(0)
     values = generator.random((3, 20, 6)).astype(np.float32)
     right = np.zeros((20, 6), np.float32)
@@ -296,35 +300,3 @@ def test_summary_is_mean_and_deviation_over_the_prompts_that_still_write():
     np.testing.assert_allclose(table, expected, atol=1e-6)
     assert table.shape == (3, 2, 6) and prompts.tolist() == (~np.isnan(values[0])).sum(axis=0).tolist()
     assert prompts[-1] == 0 and np.isnan(table[:, :, -1]).all() and table.dtype == np.float32
-
-
-# ------------------------------------------------------------------ specifications
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"examples": 0}, "measure.examples=0: expected int >= 1"),
-        ({"prompts": 0}, "measure.prompts=0: expected int >= 1"),
-        ({"uncertainty": (3, 0)}, "measure.uncertainty[1]=0: expected int >= 1"),
-    ],
-)
-def test_measurements_that_cannot_be_made_are_refused_before_training(fields, message, tmp_path):
-    wrong = overlay(SPECS["spaces"], {"measure": fields})
-    for call in (lambda: validate(wrong), lambda: run_setting(wrong, 0, tmp_path, lambda progress: None)):
-        with pytest.raises(SettingError) as caught:
-            call()
-        assert str(caught.value) == message
-    assert not list(tmp_path.iterdir()), "nothing was trained"
-
-
-def test_specifications_of_this_paper_survive_json_and_bring_their_measurements():
-    for experiment in EXPERIMENTS:
-        for profile in PROFILES:
-            if profile in experiment.specs:
-                spec = experiment.specs[profile]
-                assert from_dict(spec.to_dict(), MeasuredSpec) == spec
-                assert type(from_dict(spec.to_dict())) is Spec
-                asked = [callback.asked for callback in measured.measurements(spec)]
-                assert asked == [measured.answers, measured.by_place, measured.alignments]
-                assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)

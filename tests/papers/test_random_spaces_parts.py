@@ -59,17 +59,16 @@ def test_scores_tell_mistakes_apart(written, right, distances, why):
     assert distances is None or edits(written) == distances, why
 
 
-def test_the_whole_response_counts_all_mistakes():
+def test_the_whole_response_counts_all_mistakes_and_implies_an_answer():
     twice = TRUE.replace("6+8+1=5", "6+8+1=4").replace("|1356", "|136") + "9|9"
     scores = score_parts([TRUE, twice, ""], [TRUE] * 3)
     assert scores["hits.part.response"].tolist() == [1, 0, 0]
     assert scores["values.edits.response"].tolist() == [0, 2, len(TRUE) - 1]
-
-
-def test_implied_answers():
     assert implied_answer("c=0,9+0+0=9,c=0;0+0+0=0,c=0") == "9", "leading zeros are dropped, as in the answer"
     assert implied_answer("c=0,0+0+0=0,c=0") == "0"
     assert implied_answer("c=0") == implied_answer("") == implied_answer("12|") == ""
+    with pytest.raises(ValueError, match="argument"):
+        score_parts([TRUE], [])
 
 
 @given(st.lists(st.tuples(st.text("0123456789+=c,;| $", max_size=30), number(), number()), max_size=5))
@@ -83,8 +82,3 @@ def test_any_text_is_scored_and_hits_are_edits_of_zero(rows):
         assert not edit[hit == 1].any()
         if name != "answer_of_partials":  # the only one with nothing to compare with, where no step can be read
             assert hit[edit == 0].all()
-
-
-def test_as_many_responses_as_references():
-    with pytest.raises(ValueError, match="argument"):
-        score_parts([TRUE], [])

@@ -1,16 +1,18 @@
-"""Table 4.3 as numbers, against pandas and against what the made runs hold."""
+"""Tables and figures of random spaces."""
 
 import csv
 import io
 import math
 from statistics import fmean
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from lengen import SUBTASKS
-from papers.random_spaces import sweep
-from papers.random_spaces.figures import table4_3_csv
+from lengen.results.records import AttentionMap
+from papers.random_spaces import equal_lengths, sweep
+from papers.random_spaces.figures import certainties, largest, table4_3_csv
 from tests.papers import runs_random_spaces as stored
 
 ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
@@ -54,35 +56,12 @@ def test_rows_equal_what_pandas_finds():
     assert found[10_000, "add", (5,), "greedy"].runs == 5 and found[10_000, "mix", (5,), "greedy"].runs == 6
 
 
-def test_one_run_has_no_deviation_and_no_run_no_row():
-    runs = stored.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{stored.PAPER}/table4.3/1m-add-w64": []}
-    found = sweep.rows(runs)
-    assert {row.examples for row in found} == {10_000} and all(math.isnan(row.deviation) for row in found)
-    assert ",,1,1\n" in sweep.to_csv(found)
-    assert sweep.rows({name: [] for name in runs}) == []
-
-
-def test_a_run_that_two_experiments_share_counts_once():
-    runs = stored.sweep(seeds=1)
-    mix = runs[f"{stored.PAPER}/table4.3/10k-mix-w64"]
-    assert sweep.rows(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in SUBTASKS}) == sweep.rows(runs)
-
-
-def test_a_mode_that_was_not_measured_has_no_rows():
-    runs = stored.sweep(seeds=1)
-    for run in sweep.distinct(runs):
-        for modes in run.grid.scores.values():
-            del modes["sampled"]
-    found = sweep.rows(runs)
-    assert {row.mode for row in found} == {"greedy"}
-
-
 def test_the_published_improvement_follows_from_the_published_cells():
     add, mix = (7.0, 21.5, 16.1, 18.6), (35.4, 41.8, 39.5, 37.3)  # Table 4.3, 8 digits, a value a size
     assert round(fmean(mix) - fmean(add), 1) == 22.7
 
 
-def test_csv_holds_every_row_in_per_cent_and_does_not_depend_on_the_order_of_runs():
+def test_csv_holds_every_row_also_of_one_run_and_of_shared_ones():
     runs = stored.sweep()
     lines = list(csv.DictReader(io.StringIO(table4_3_csv(runs))))
     found = sweep.rows(runs)
@@ -94,3 +73,54 @@ def test_csv_holds_every_row_in_per_cent_and_does_not_depend_on_the_order_of_run
         assert (int(line["runs"]), int(line["widths"])) == (row.runs, row.widths)
     assert lines[0]["lengths"] == "1 2 3 4 6" and lines[0]["role"] == "trained"
     assert table4_3_csv(dict(reversed(runs.items()))) == table4_3_csv(runs)
+    runs = stored.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{stored.PAPER}/table4.3/1m-add-w64": []}
+    found = sweep.rows(runs)
+    assert {row.examples for row in found} == {10_000} and all(math.isnan(row.deviation) for row in found)
+    assert ",,1,1\n" in sweep.to_csv(found)
+    assert sweep.rows({name: [] for name in runs}) == []
+    runs = stored.sweep(seeds=1)
+    mix = runs[f"{stored.PAPER}/table4.3/10k-mix-w64"]
+    assert sweep.rows(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in SUBTASKS}) == sweep.rows(runs)
+    runs = stored.sweep(seeds=1)
+    for run in sweep.distinct(runs):
+        for modes in run.grid.scores.values():
+            del modes["sampled"]
+    found = sweep.rows(runs)
+    assert {row.mode for row in found} == {"greedy"}
+
+
+def certain(seed: int, means: list[float], prompts: list[int]):
+    """A run in which the entropy at each place has these means, the probability of the end ten times them and that of
+    the correct token a hundred times, over so many prompts; other values where the end is suppressed."""
+    allowed = np.array([1, 10, 100])[:, None, None] * np.stack([np.array(means), np.full(len(means), 77)])
+    arrays = {
+        "uncertainty.8": np.stack([allowed, 1000 * allowed]),
+        "uncertainty_prompts.8": np.array([prompts, [20] * len(prompts)], np.int32),
+    }
+    return stored.run("fig4.3/ape", seed, arrays=arrays)
+
+
+RUNS = [certain(0, [1, 2, 9], [20, 20, 20]), certain(1, [2, 6, 5], [20, 1, 0]), certain(2, [9, 4], [20, 20])]
+
+
+def test_certainty_and_counts_of_pairs_are_those_of_seeds_that_wrote_and_of_the_stored_model():
+    """The second seed wrote nothing at the third place, the third run has only two."""
+    assert certainties(RUNS, 8, 0).tolist() == [[2, 4, 9], [20, 40, 90], [200, 400, 900]]
+    assert certainties(RUNS, 8, 1).tolist() == [[2000, 4000, 7000], [20000, 40000, 70000], [200000, 400000, 700000]]
+    assert certainties([stored.run("fig4.3/ape", 3), RUNS[0]], 8, 0)[0].tolist() == [1, 2, 9], "one that measured none"
+    found = certainties(RUNS[1:2], 8, 0)
+    assert found[:, :2].tolist() == [[2, 6], [20, 60], [200, 600]] and np.isnan(found[:, 2]).all()
+    weights = np.array([[[[0.1, 0.9], [0.2, 0.3]], [[0.5, 0.4], [0.1, 0.8]]]], np.float32)
+    shown = largest(AttentionMap(("a", "b"), weights, 10))
+    assert shown.weights.tolist() == np.array([[[[0.5, 0.9], [0.2, 0.8]]]], np.float32).tolist()
+    assert (shown.tokens, shown.n) == (("a", "b"), 10)
+    rows = equal_lengths.FINDING.counts()
+    assert {(row["first"], row["second"]) for row in rows} == {(a, b) for a in range(1, 13) for b in range(1, 13)}
+    assert rate(rows, True) > 0.95 and rate(rows, False) < 0.01
+    rows = equal_lengths.measure(examples=2)
+    assert rate(rows, True) > 0.9 and rate(rows, False) < 0.01
+
+
+def rate(rows, equal):
+    chosen = [row for row in rows if (row["first"] == row["second"]) is equal]
+    return sum(row["correct"] for row in chosen) / sum(row["n"] for row in chosen)

@@ -27,7 +27,7 @@ def test_among_runs_that_learned_their_range_the_gain_is_not_above_zero():
         assert float(matched[least]["low"]) < 0 < float(matched[least]["high"])
 
 
-def test_runs_below_the_threshold_do_not_count_and_cells_are_paired_by_size_and_width():
+def test_runs_below_the_threshold_do_not_count_and_the_picture_has_one_interval_each():
     runs = [
         run("add", 64, 1.0, 0.2),
         run("add", 64, 0.5, 0.9),  # did not learn its range
@@ -39,8 +39,5 @@ def test_runs_below_the_threshold_do_not_count_and_cells_are_paired_by_size_and_
     assert rows[0.95, "matched"]["cells"] == 1 and rows[0.95, "matched"]["gain"] == 20.0
     assert rows[0.0, 10_000]["add"] == 55.0 and rows[0.0, "matched"]["gain"] == -15.0
     assert rows[0.0, 100_000]["add"] == ""
-
-
-def test_the_picture_has_one_interval_a_threshold():
     axes = undertraining.draw(undertraining.FINDING.read()).axes[0]
     assert len(axes.containers[0].lines[0].get_xdata()) == len(undertraining.LEAST)

@@ -27,33 +27,27 @@ def drawn(q: int, n: int, count: int, seed: int = 0) -> Lists:
     return [[draw.randint(1, q) for _ in range(n)] for _ in range(count)]
 
 
-# ------------------------------------------------------------------ literal values: tau = 3 ln n, W = 2 n, eps = 1/2
-
-
-@pytest.mark.parametrize(
-    ("q", "sequence", "values"),
-    [
-        (
-            5,
-            [3, 1, 3, 2],
-            [
-                [1.220727, 0.245836, 0.476344, 0, 0],
-                [-0.082893, 0.551223, 0.214340, 0, 0],
-                [0.073011, -0.204271, 0.752506, 0, 0],
-                [0.155938, 0.133991, 2.749312, 0, 0],
-            ],
-        ),
-        (3, [1, 1, 3], [[1.806416, 0, 0.383559], [2.010246, 0, 0.517344], [0.090973, 0, 0.483717]]),
-        (3, [2, 2], [[0, 2.532248, 0], [0, 1.851179, 0]]),
-    ],
-)
+@pytest.mark.parametrize(("q", "sequence", "values"), [
+    (
+        5,
+        [3, 1, 3, 2],
+        [
+            [1.220727, 0.245836, 0.476344, 0, 0],
+            [-0.082893, 0.551223, 0.214340, 0, 0],
+            [0.073011, -0.204271, 0.752506, 0, 0],
+            [0.155938, 0.133991, 2.749312, 0, 0],
+        ],
+    ),
+    (3, [1, 1, 3], [[1.806416, 0, 0.383559], [2.010246, 0, 0.517344], [0.090973, 0, 0.483717]]),
+    (3, [2, 2], [[0, 2.532248, 0], [0, 1.851179, 0]]),
+])  # fmt: skip
 def test_readouts_of_worked_examples(q, sequence, values):
     sorter = of_length(q, len(sequence))
     assert torch.allclose(sorter.readouts([sequence])[0], torch.tensor(values), atol=5e-6, rtol=0)
     assert sorter.answers([sequence]) == [sorted(sequence)]
 
 
-def test_readouts_before_the_last_mlp():
+def test_weights_know_the_longest_input_by_two_numbers_and_readouts_stand_side_by_side():
     """Identity and successor stand side by side; the MLP takes the identity away."""
     sorter = of_length(5, 4)
     batch = sorter.data.writer.write(problems([[3, 1, 3, 2]]))
@@ -62,9 +56,10 @@ def test_readouts_before_the_last_mlp():
     assert torch.allclose(read[0], torch.tensor([0.9161, 0.5512, 0.2143]), atol=1e-4)
     assert torch.allclose(read[1], torch.tensor([0.0730, 0.7947, 0.7525]), atol=1e-4)
     assert float(read[2, 2]) == pytest.approx(3.7478, abs=1e-4)
-
-
-# ------------------------------------------------------------------ the printed construction and half of its repair
+    short, long = repaired(4, 10).model, repaired(4, 30).model
+    same = {name: torch.equal(value, long.state_dict()[name]) for name, value in short.state_dict().items()}
+    assert (sharpness(10), sharpness(30), gain(10)) == (3, 3, 20)
+    assert [name for name, equal in same.items() if not equal] == ["blocks.1.attention.value.weight"]
 
 
 @pytest.mark.parametrize("literal_tau", [True, False])
@@ -82,15 +77,6 @@ def test_the_printed_construction_sorts_nothing_but_constant_lists():
     assert all(variant(5, 6, printed=True).sorts([[a] * n for a in range(1, 6) for n in range(1, 7)]))
 
 
-def test_the_specification_names_the_printed_construction_too():
-    spec = variant(5, 4, printed=True).spec
-    assert (spec.theorem.variant, spec.model.ff_width) == ("printed", 15)
-    by_hand = variant(5, 4, printed=True).model.state_dict()
-    constructed = build_model(spec, 0).state_dict()
-    assert by_hand.keys() == constructed.keys()
-    assert all(torch.equal(value, constructed[name]) for name, value in by_hand.items())
-
-
 @pytest.mark.parametrize("n", [3, 5, 8])
 def test_with_primes_repaired_only_duplicates_still_fail(n):
     sorter = variant(10, n, tau_of=n)
@@ -99,9 +85,6 @@ def test_with_primes_repaired_only_duplicates_still_fail(n):
     repeated = [[1, 1, *one[2:]] for one in different if 1 not in one[2:]]
     assert repeated and not any(sorter.sorts(repeated))
     assert variant(3, 3, tau_of=3).answers([[1, 1, 3]]) == [[1, 3, 1]]
-
-
-# ------------------------------------------------------------------ it sorts
 
 
 @given(
@@ -132,14 +115,7 @@ def test_one_model_sorts_every_length():
     assert all(sorter.sorts([one for n in range(1, 61) for one in families(5, n)[: 8 if n > 1 else 3]]))
 
 
-def test_weights_know_the_longest_input_only_by_two_numbers():
-    """W = 2 N and kappa; so one set of weights serves all lengths, and the size of the model none."""
-    short, long = repaired(4, 10).model, repaired(4, 30).model
-    same = {name: torch.equal(value, long.state_dict()[name]) for name, value in short.state_dict().items()}
-    assert (sharpness(10), sharpness(30), gain(10)) == (3, 3, 20)
-    assert [name for name, equal in same.items() if not equal] == ["blocks.1.attention.value.weight"]
-
-
+@pytest.mark.slow
 def test_float32_at_500_numbers_of_100():
     sorter, lists = repaired(100, 500), families(100, 500)
     batch = sorter.data.writer.write(problems(lists))
@@ -147,15 +123,12 @@ def test_float32_at_500_numbers_of_100():
     assert sorter.answers(lists[:1]) == [sorted(lists[0])]
 
 
-def test_float64_at_200_numbers_of_100():
+@pytest.mark.slow
+def test_the_largest_sizes_of_float64_and_float32_sort():
     sorter, lists = repaired(100, 200, "64-true"), families(100, 200)
     assert sorter.model.embedding.weight.dtype == torch.float64
     assert all(sorter.sorts(lists[:2] + lists[5:6]))
     assert bool(verify(sorter.model, sorter.data.writer.write(problems(lists))).correct.all())
-
-
-def test_float32_at_its_longest():
-    """The largest N that is let through; a small alphabet makes many copies."""
     n = largest_length("32-true")
     sorter = repaired(5, n)
     lists = [*families(5, n), [1] * (n - 1) + [2], sorted(drawn(2, n, 1)[0])]
@@ -175,15 +148,13 @@ def test_bfloat16_at_its_edge(kernel):
         assert all(sorter.sorts(lists))
 
 
+@pytest.mark.slow
 def test_bfloat16_mixes_up_neighbours_of_a_large_alphabet(monkeypatch):
     """What the limit is for; it is sufficient and not necessary, so that 250 fails and not yet 33."""
     monkeypatch.setattr(theorem, "largest_alphabet", lambda precision: 250)
     neighbours = [[a, *[a + 1] * 7] for a in range(1, 250, 2)]  # scores that tie make the many the minimum
     assert not all(repaired(250, 8, "bf16-true").sorts(neighbours))
     assert all(repaired(250, 8).sorts(neighbours))
-
-
-# ------------------------------------------------------------------ margins, cache, model
 
 
 def test_margins_are_wide():
@@ -196,7 +167,19 @@ def test_margins_are_wide():
             assert repaired(q, 100).margin(families(q, n)) > 0.49
 
 
-def test_a_cache_changes_nothing():
+def test_it_is_a_plain_decoder_also_as_printed_and_a_cache_changes_nothing():
+    sorter = repaired(7, 10)
+    assert type(sorter.model) is Decoder
+    assert sorter.model.embedding.weight.shape == (10, 48), "7 symbols, delimiter, $ and PAD; 6 (q + 1) coordinates"
+    assert {len(block.feed_forward.enter.bias) for block in sorter.model.blocks} == {7}
+    written = generate(sorter.model, sorter.data.writer, problems([[3, 1, 2]]))
+    assert sorter.data.vocab.decode(written[0]) == "123"
+    spec = variant(5, 4, printed=True).spec
+    assert (spec.theorem.variant, spec.model.ff_width) == ("printed", 15)
+    by_hand = variant(5, 4, printed=True).model.state_dict()
+    constructed = build_model(spec, 0).state_dict()
+    assert by_hand.keys() == constructed.keys()
+    assert all(torch.equal(value, constructed[name]) for name, value in by_hand.items())
     sorter = repaired(6, 20)
     batch = sorter.data.writer.write(problems(drawn(6, 20, 4)))
     tokens = batch.tokens
@@ -207,18 +190,6 @@ def test_a_cache_changes_nothing():
             at = torch.full((4, 1), place)
             one = sorter.model.extend(cache, tokens[:, place : place + 1], batch.ids[:, :, place : place + 1], at)
             assert torch.allclose(one[:, 0], whole[:, place], atol=1e-5)
-
-
-def test_it_is_a_plain_decoder():
-    sorter = repaired(7, 10)
-    assert type(sorter.model) is Decoder
-    assert sorter.model.embedding.weight.shape == (10, 48), "7 symbols, delimiter, $ and PAD; 6 (q + 1) coordinates"
-    assert {len(block.feed_forward.enter.bias) for block in sorter.model.blocks} == {7}
-    written = generate(sorter.model, sorter.data.writer, problems([[3, 1, 2]]))
-    assert sorter.data.vocab.decode(written[0]) == "123"
-
-
-# ------------------------------------------------------------------ the three characteristics
 
 
 @pytest.mark.parametrize(("n", "least"), [(3, 0.931), (10, 0.991), (50, 0.9996)])

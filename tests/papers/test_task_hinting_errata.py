@@ -41,9 +41,6 @@ def test_the_code_names_entries_that_exist():
         assert named <= entries
 
 
-# ------------------------------------------------------------------ E3: one set of weights for all lengths
-
-
 @pytest.mark.parametrize("epsilon", [0.005, 0.01, 0.02, 0.03, 0.036, 0.04, 0.05, 0.1, 0.2, 0.5])
 def test_no_fixed_epsilon_serves_all_lengths(epsilon):
     """With tau = 3 ln n: a small eps drowns in the leak of n = 4, a large one hides a copy left at n = 20."""
@@ -60,9 +57,6 @@ def test_with_a_gain_for_all_lengths_tau_is_too_small_for_short_ones(longest):
         assert not all(variant(3, longest, gain=2 * longest).sorts(ALL[n]))
         for tau_of in (0, n):  # tau = 3 ln(n + 1) or 3 ln n
             assert all(variant(3, longest, gain=2 * longest, sharpness=sharpness(longest), tau_of=tau_of).sorts(ALL[n]))
-
-
-# ------------------------------------------------------------------ E4, E7: what the softmax weights are
 
 
 def rows(sequence: list[int]) -> tuple[Tensor, list[int]]:
@@ -104,9 +98,6 @@ def test_a_copy_misses_one_by_the_square_of_n(n):
     assert missed * n**4 > 10
 
 
-# ------------------------------------------------------------------ E6, E8: orientation and sign
-
-
 @pytest.mark.parametrize("change", ["rows instead of columns", "keys that ask", "the other sign in A.20"])
 def test_orientation_and_sign_matter(change):
     sorter = of_length(5, 6)
@@ -138,9 +129,6 @@ def test_what_a_20_leaves_of_the_identity_is_small(n):
     left = stream.gather(2, vectors(5).hat_primed.a[written - 1][:, :, None])[:, :, 0][written < written[:, -1:]]
     assert float(left.abs().max()) <= n**-2
     assert float((left <= 0).float().mean()) > 0.5
-
-
-# ------------------------------------------------------------------ E9, E10, E11, E13: what is harmless
 
 
 def test_encodings_survive_and_are_not_read():
@@ -191,9 +179,6 @@ def test_n_may_be_the_current_length():
             assert (read.argmax(dim=1) + 1).tolist() == [sorted(one)[written] for one in lists]
 
 
-# ------------------------------------------------------------------ E12: layer normalisation
-
-
 class Normalised(torch.nn.Module):
     """A.7: with every coordinate doubled at the opposite sign the mean is 0, and a row is scaled to length sqrt(d)."""
 
@@ -222,9 +207,6 @@ def test_the_printed_mean_is_none():
     x = torch.tensor([1.0, -1.0, 2.0, 0.0])
     assert float((x - x.abs().sum() / 4).mean()) != 0
     assert float((x - x.mean()).mean()) == 0
-
-
-# ------------------------------------------------------------------ experiments
 
 
 def test_ten_epochs_are_longer_than_the_training():

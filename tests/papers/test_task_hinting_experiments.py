@@ -5,11 +5,11 @@ import dataclasses
 import pytest
 from matplotlib.figure import Figure as Drawing
 
-from lengen.data.task_data import TaskData
+from lengen import TaskData
 from lengen.experiment import PROFILES
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
 from papers.task_hinting.profiles import SIZES
-from tests.papers.runs_task_hinting import run
+from tests.papers.test_task_hinting_figures import run
 
 NAMES = {item.name: item for item in EXPERIMENTS}
 
@@ -30,20 +30,14 @@ TAKEN = [
 """What a run of the whole paper at the cpu profile takes: what headline claims compare, and little more."""
 
 
-def test_a_run_of_the_whole_paper_takes_what_headline_claims_compare():
+def test_runs_of_the_whole_paper_of_a_night_and_of_ours():
     left_out = {item.name.removeprefix("task_hinting/") for item in EXPERIMENTS if "cpu" in item.extra}
     assert {*TAKEN} == {*NAMES} - {f"task_hinting/{name}" for name in left_out}
     no_night = {item.name.removeprefix("task_hinting/") for item in EXPERIMENTS if "night" in item.absent}
     assert no_night == {"table1/tempered-prompt", "table1/one-plus-log"}
-
-
-def test_additions_of_ours_say_why_and_stand_in_no_claim():
     ours = {item.name for item in EXPERIMENTS if item.ours}
     assert ours == {f"task_hinting/{name}" for name in (
         "fig3.6/none-twice", "table1/tempered-prompt", "table1/one-plus-log")}  # fmt: skip
-
-
-def test_a_night_has_three_seeds_of_everything_or_five():
     for item in EXPERIMENTS:
         if "night" in item.specs and not item.specs["night"].constructed:
             seeds = len(item.default_seeds("night"))
@@ -53,26 +47,6 @@ def test_a_night_has_three_seeds_of_everything_or_five():
         if "night" in item.specs:
             shared[item.specs["night"].hash()][item.name] = len(item.default_seeds("night"))
     assert all(len(set(seeds.values())) == 1 for seeds in shared.values()), "readers of one run ask for as many seeds"
-
-
-@pytest.mark.parametrize(
-    ("reader", "home"),
-    [
-        ("fig3.3/depth-2", "fig3.2/1m"),
-        ("appendix-b/none", "fig3.2/160m"),
-        ("fig3.8/none", "fig3.6/none"),
-        ("fig3.8/successor", "fig3.6/successor"),
-        ("fig3.11/none", "fig3.6/none"),
-        ("fig3.11/successor", "fig3.6/successor"),
-        ("fig4.12/none", "fig3.6/none"),
-        ("fig4.16/successor", "fig3.6/successor"),
-        ("table1/standard", "fig3.2/160m"),
-        ("fig3.5/160m", "table2/standard"),
-    ],
-)
-@pytest.mark.parametrize("profile", PROFILES)
-def test_shared_settings_are_one_run(reader, home, profile):
-    assert spec(reader, profile).hash() == spec(home, profile).hash()
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -112,7 +86,7 @@ def test_equal_main_task_steps(profile):
     assert TaskData(equal, 0).main_steps(equal.train.steps) == plain.train.steps
 
 
-def test_smaller_training_sets_keep_the_ratios_of_their_sizes():
+def test_smaller_sets_lengths_and_alphabets_keep_their_ratios():
     for profile in PROFILES:
         first = spec("fig3.2/1m", profile).data.examples
         for name, size in SIZES.items():
@@ -121,9 +95,6 @@ def test_smaller_training_sets_keep_the_ratios_of_their_sizes():
             window = 2 * chosen.train.batch * chosen.train.bucket
             assert profile == "paper" or chosen.data.examples % window == 0
     assert first == SIZES["1m"], "the last profile is paper"
-
-
-def test_tested_lengths_and_the_alphabet_keep_their_ratio_to_the_trained_length():
     for profile in ("cpu", "night", "paper"):
         chosen = spec("fig3.6/none", profile)
         longest = chosen.data.task.longest

@@ -1,11 +1,54 @@
-"""What the figures of this paper read from probes and runs, by hand: tokens, places, medians, the longest sorted."""
+"""Figures of task hinting."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import lengen
+from lengen.results.records import Grid, Run
+from lengen.settings.changes import overlay
 from papers.task_hinting import figures
 from papers.task_hinting.figures import DELIMITER, LOOKS, Probe, View
-from tests.papers.runs_task_hinting import run
+from papers.task_hinting.profiles import FORMAT, SIZES
+from reproduce.store.checkout import stores
+from tests.fixtures.runs import counted
+
+TRAINED = 10
+N = 400
+"""Examples of a cell."""
+SPEC = lengen.Spec(
+    data=lengen.DataSpec(task=lengen.Sorting(longest=TRAINED, alphabet=100), format=FORMAT, examples=4096),
+    model=lengen.ModelSpec(layers=2, heads=4, width=64, head_dim=16, ff_width=128, encoding=lengen.NoEncoding()),
+    train=lengen.TrainSpec(steps=400, batch=64, lr=1e-3),
+    test=lengen.TestSpec(lengths=(5, 10, 15, 20, 25, 30, 40, 50)),
+)
+
+
+def right(length: int, reach: float, seed: int) -> int:
+    """Examples of `N` that are right: all that were trained, then fewer up to ``reach``; a seed more, one fewer."""
+    share = 1.0 if length <= TRAINED else max(0.0, 1 - (length - TRAINED) / (reach - TRAINED))
+    return max(round(N * share) - seed, 0)
+
+
+def run(
+    name: str,
+    seed=0,
+    *,
+    reach=30.0,
+    lengths=SPEC.test.lengths,
+    counts=(1,),
+    arrays: dict[str, np.ndarray] | None = None,
+) -> Run:
+    spec = overlay(SPEC, {"test": {"lengths": lengths, "counts": counts}})
+    grid = Grid(("length", "count") if len(counts) > 1 else ("length",))
+    for length in lengths:
+        for count in counts:
+            good = right(length, reach - 2 * (count - 1), seed)
+            grid.add((length, count)[: len(grid.axes)], "teacher_forced", counted(N, good, good, 0, N * length))
+    info = {"spec": spec.to_dict(), "spec_hash": "x", "overrides": []}
+    return Run(f"task_hinting/{name}", "cpu", seed, 1, "reference", info, grid, arrays=arrays or {})
+
 
 TOKENS = ("92", "5", "43", "17", "78", DELIMITER, "5", "17", "43", "78", "92")
 VOCABULARY = ("$", "5", "17", "43", "78", "92", DELIMITER)
@@ -13,28 +56,27 @@ ONE = Probe(TOKENS, VOCABULARY, {})
 REPEATED = Probe(("3", "10", "3", "2", DELIMITER, "2", "3", "3", "10"), (), {})
 
 
-def test_the_successor_is_the_next_larger_number_of_the_input():
+def test_a_probe_says_where_a_number_stands_and_what_is_looked_at():
     assert [ONE.successor(token) for token in ("5", "17", "43", "78", "92")] == ["17", "43", "78", "92", ""]
     assert [REPEATED.successor(token) for token in ("2", "3", "10")] == ["3", "10", ""]
-
-
-def test_a_number_is_written_last_behind_the_delimiter_where_it_stands_in_order():
     assert (ONE.length, ONE.ordered) == (5, ["5", "17", "43", "78", "92"])
     assert [ONE.written(token) for token in ("5", "17", "43", "78", "92")] == [6, 7, 8, 9, 10]
     assert [TOKENS[ONE.written(token)] for token in ("5", "43", "92")] == ["5", "43", "92"]
     assert [REPEATED.written(token) for token in ("2", "3", "10")] == [5, 7, 8]
-
-
-def test_three_positions_are_looked_at_and_what_is_marked_there():
     assert figures._input(ONE) == View(2, {"itself": "43"}, (0, 0))
     assert figures._output(ONE) == View(8, {"itself": "43", "its successor": "78"}, (1, 2))
     assert figures._delimiter(ONE) == View(5, {"itself": DELIMITER, "the minimum": "5"}, (0, 2))
     largest = Probe(("5", "92", DELIMITER, "5", "92"), (), {})
     assert figures._output(largest) == View(4, {"itself": "92"}, (1, 2)), "the last of a short input has no successor"
+    places, ticks = figures._across(("PAD", *map(str, range(1, 11)), DELIMITER))
+    assert places.tolist() == [13, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12]
+    assert ticks == {5: "5", 10: "10", 12: DELIMITER}
+    assert figures.probed(run("fig4.12/none", arrays=probed())).tokens == TOKENS
+    for name in probed():
+        assert figures.probed(run("fig4.12/none", arrays={k: v for k, v in probed().items() if k != name})) is None
 
 
 def probed() -> dict[str, np.ndarray]:
-    """Arrays of a probe all of whose projections differ."""
     shape = (2, 2, len(TOKENS), len(VOCABULARY))
     encoder = np.arange(np.prod(shape)).reshape(shape)
     return {
@@ -43,15 +85,12 @@ def probed() -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("draw", "framed", "word", "token", "layer", "stage", "position"),
-    [
-        (figures.input_token, 0, "itself", "43", 0, 0, 2),
-        (figures.output_token, 6, "itself", "43", 1, 0, 8),
-        (figures.output_token, 6, "its successor", "78", 1, 0, 8),
-        (figures.delimiter, 2, "the minimum", "5", 0, 0, 5),
-    ],
-)
+@pytest.mark.parametrize(("draw", "framed", "word", "token", "layer", "stage", "position"), [
+    (figures.input_token, 0, "itself", "43", 0, 0, 2),
+    (figures.output_token, 6, "itself", "43", 1, 0, 8),
+    (figures.output_token, 6, "its successor", "78", 1, 0, 8),
+    (figures.delimiter, 2, "the minimum", "5", 0, 0, 5),
+])  # fmt: skip
 def test_a_marked_number_stands_at_its_projection(draw, framed, word, token, layer, stage, position):
     arrays = probed()
     drawing = draw(None, {"task_hinting/fig4.12/none": [run("fig4.12/none"), run("fig4.12/none", arrays=arrays)]}, {})
@@ -63,19 +102,7 @@ def test_a_marked_number_stands_at_its_projection(draw, framed, word, token, lay
     assert [*mark.get_ydata()] == [basis[layer, stage, position, VOCABULARY.index(token)]]
 
 
-def test_a_run_without_every_array_of_a_probe_has_none():
-    assert figures.probed(run("fig4.12/none", arrays=probed())).tokens == TOKENS
-    for name in probed():
-        assert figures.probed(run("fig4.12/none", arrays={k: v for k, v in probed().items() if k != name})) is None
-
-
-def test_symbols_that_are_no_numbers_stand_behind_a_gap():
-    places, ticks = figures._across(("PAD", *map(str, range(1, 11)), DELIMITER))
-    assert places.tolist() == [13, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12]
-    assert ticks == {5: "5", 10: "10", 12: DELIMITER}
-
-
-def test_a_table_has_the_median_and_the_range_of_its_seeds_in_per_cent():
+def test_tables_and_constructions_have_medians_ranges_and_longest_sorted_lengths():
     """Of 400 sequences of 20 numbers two seeds have 200 and 199 right, and a third, which reaches further, 298."""
     short = {"lengths": (5, 20)}
     runs = {
@@ -92,19 +119,47 @@ def test_a_table_has_the_median_and_the_range_of_its_seeds_in_per_cent():
         "hinting,5,100.000,100.000,100.000,1",
         "hinting,20,50.000,50.000,50.000,1",
     ]
-
-
-def test_the_longest_sorted_length_has_99_of_100_right_in_some_run():
     assert figures.longest_sorted([run("thm5.1/x", reach=510)]) == 15, "at 15 exactly 99 %, at 20 98 %"
     assert figures.longest_sorted([run("thm5.1/x", 4)]) == 10 and figures.longest_sorted([run("thm5.1/x", 5)]) == 0
     assert figures.longest_sorted([run("thm5.1/x", 4), run("thm5.1/x", reach=510), run("thm5.1/x", 5)]) == 15
     assert figures.longest_sorted([]) == 0
-
-
-def test_a_construction_stands_at_its_bits_and_its_longest_sorted_length_below_the_bound():
     runs = {"thm5.1/x": [run("thm5.1/x", reach=510)], "thm5.1/y": [run("thm5.1/y", 5)], "thm5.1/z": []}
     (axes,) = figures.formats(None, runs, {}).axes
     lines = {line.get_label(): (line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.lines}
     assert lines == {"bound": ([8, 24, 53], [32, 724, 16_777_216]), "numbers 1 to 100": ([24], [15])}
     del runs["thm5.1/x"]
     assert [text.get_text() for text in figures.formats(None, runs, {}).axes[0].texts] == ["no runs"]
+
+
+ROOT = Path(__file__).parents[2]
+TEXT = " ".join((ROOT / "docs/findings.md").read_text().partition("\n## 7.")[2].split())
+
+
+def shares(name: str, *cell: int) -> list[float]:
+    """Shares of right sequences in a cell, in percent, a value a training."""
+    found = stores()[0].of(f"task_hinting/{name}", "night")
+    return sorted(100 * run.grid.scores[cell]["teacher_forced"].rate("correct") for run in found)
+
+
+def span(values: list[float]) -> str:
+    low, high = (f"{value:.1f}" if 0 < value < 1 else f"{value:.0f}" for value in (values[0], values[-1]))
+    return low if low == high else f"{low} to {high}"
+
+
+def test_hints_cost_depth_helps_and_the_text_says_how_much():
+    for length in (50, 100):
+        without, hinted = shares("fig3.6/none", length, 1), shares("fig3.6/successor", length, 1)
+        assert len(without) == len(hinted) == 5 and without[0] > hinted[-1]
+        assert f"{span(without)} %" in TEXT and span(hinted) in TEXT
+    counted = shares("fig3.11/count", 50)
+    assert len(counted) == 5 and counted[-1] < shares("fig3.6/successor", 50, 1)[0]
+    assert f"{span(counted)} % of 50 numbers" in TEXT
+    deeper = [shares(f"fig3.3/depth-{depth}", 50) for depth in (4, 8, 12)]
+    two = shares("fig3.2/1m", 50)
+    four, eight, twelve = deeper
+    assert two[-1] < four[0] and four[-1] < min(eight[0], twelve[0]) and min(map(len, deeper)) == 5
+    assert all(f"{span(some)} %" in TEXT for some in (two, *deeper))
+    assert f"twelve layers sort {span(shares('fig3.3/depth-12', 100))} %" in TEXT
+    smaller, far = ([share for size in SIZES for share in shares(f"fig3.2/{size}", length)] for length in (50, 100))
+    assert len(smaller) == 20 and f"{span(sorted(smaller))} % of 50 numbers" in TEXT
+    assert set(far) == {0.0}

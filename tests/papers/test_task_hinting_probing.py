@@ -1,19 +1,23 @@
-"""Bases, projections and both mechanisms against literal loops, and on models whose residual stream is known."""
+"""Probes of models that sort, and the specification of the constructed one."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 
-from lengen import ArithmeticData, SettingError, build_model
+from lengen import ArithmeticData, SettingError, build_model, from_dict, validate
 from lengen.decoding.inside import Bases, bases, orthogonality, probe, projections
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
+from lengen.solve import solve
 from lengen.training.procedure import run_setting
 from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.probing import Hits, mechanisms
-from papers.task_hinting.profiles import ProbedSpec
+from papers.task_hinting.profiles import ProbedSpec, ProbeSpec
+from papers.task_hinting.theorem import TheoremSpec, gain, largest_alphabet, largest_length, sharpness, theorem
 
 NAMES = {item.name.removeprefix("task_hinting/"): item for item in EXPERIMENTS}
 
@@ -88,7 +92,14 @@ class Known:
         return [(first, first), (second, last)]
 
 
-def test_mechanisms_see_what_a_residual_stream_shows():
+def test_a_probe_names_tokens_and_mechanisms_are_seen_in_known_streams():
+    chosen = spec()
+    model, data = build_model(chosen, 1), ArithmeticData(chosen, 0)
+    found = probe(model, data, ["9", "2", "2"])
+    assert found["tokens"].tolist() == ["9", "2", "2", "⊥", "2", "2", "9"]
+    assert found["vocabulary"].tolist() == ["PAD", "$", *map(str, range(1, 11)), "⊥"]
+    assert found["encoder"].shape == found["decoder"].shape == (2, 2, 7, 13)
+    assert found["encoder"].dtype == np.float16
     data = ArithmeticData(spec(), 0)
     problems = Problems(torch.tensor([[[5, 3, 3, 9]]]), torch.tensor([[4]]))
     hits = mechanisms(Known(data, 3, {3: {3, 5}, 5: {5, 9}}, left=0.5), data, problems)
@@ -101,9 +112,6 @@ def test_mechanisms_see_what_a_residual_stream_shows():
     assert hits.minimum.tolist() == [False]
     assert hits.identity_successor.tolist() == [False, False, True]
     assert hits.denoiser.tolist() == [False, False], "the token itself stays largest"
-
-
-def test_orthogonality_of_known_bases():
     eye = torch.zeros(FIRST + 4, 8)
     eye[FIRST:, :4] = torch.eye(4)
     other = torch.zeros(FIRST + 4, 8)
@@ -120,9 +128,6 @@ def test_orthogonality_of_known_bases():
     assert orthogonality(Bases(stretched, eye), 4)["encoder_norm_spread"] == pytest.approx(
         np.std([3, 1, 1, 1]) / 1.5, rel=1e-6
     )
-
-
-def test_projections_are_dot_products_of_every_layer_stage_and_position():
     chosen = spec()
     model, data = build_model(chosen, 1), ArithmeticData(chosen, 0)
     batch = data.writer.write(data.test(4, 1, 3))
@@ -134,16 +139,6 @@ def test_projections_are_dot_products_of_every_layer_stage_and_position():
             for name, basis in (("encoder", model.embedding.weight), ("decoder", model.head.weight)):
                 expected = torch.einsum("btc,vc->btv", stream[layer][stage], basis)
                 assert torch.allclose(found[name][layer, stage], expected, atol=1e-5)
-
-
-def test_a_probe_names_tokens_and_vocabulary():
-    chosen = spec()
-    model, data = build_model(chosen, 1), ArithmeticData(chosen, 0)
-    found = probe(model, data, ["9", "2", "2"])
-    assert found["tokens"].tolist() == ["9", "2", "2", "⊥", "2", "2", "9"]
-    assert found["vocabulary"].tolist() == ["PAD", "$", *map(str, range(1, 11)), "⊥"]
-    assert found["encoder"].shape == found["decoder"].shape == (2, 2, 7, 13)
-    assert found["encoder"].dtype == np.float16
 
 
 def test_a_run_keeps_what_it_probed(tmp_path):
@@ -172,17 +167,103 @@ def test_a_run_without_probes_keeps_none(tmp_path):
     assert "encoder_cosine" not in outcome.info["scalars"]
 
 
-@pytest.mark.parametrize(
-    ("overrides", "words"),
-    [
-        (["probe.examples=-1"], "expected int >= 0"),
-        (["model.layers=1"], "take two layers"),
-        (["data.task=next_larger", "test.counts=1"], "models that sort"),
-        (["data.task.alphabet=8"], "1 to 8"),
-        (['probe.sequences=[["1", "x"]]'], "1 x is no sequence"),
-    ],
-)
+@pytest.mark.parametrize(("overrides", "words"), [
+    (["probe.examples=-1"], "expected int >= 0"),
+    (["model.layers=1"], "take two layers"),
+    (["data.task=next_larger", "test.counts=1"], "models that sort"),
+    (["data.task.alphabet=8"], "1 to 8"),
+    (['probe.sequences=[["1", "x"]]'], "1 x is no sequence"),
+])  # fmt: skip
 def test_probes_that_make_no_sense_are_refused(overrides, words):
     with pytest.raises(SettingError, match=words) as caught:
         spec().override(*overrides)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("override", "words"), [
+    ("theorem.variant=literal", "expected one of repaired, printed"),
+    ("theorem.variant=printed", "set model.ff_width=15"),
+    ("data.task.alphabet=6", "set model.width=42"),
+    ("model.width=12", "set model.width=36"),
+    ("model.heads=4", "set model.heads=2"),
+    ("model.head_dim=9", "set model.head_dim=18"),
+    ("model.ff_width=4", "set model.ff_width=5"),
+    ("model.layers=3", "set model.layers=2"),
+    ("model.linear_bias=false", "set model.linear_bias=true"),
+    ("model.tied=true", "set model.tied=false"),
+    ("model.norm=layernorm", "set model.norm=none"),
+    ("model.activation=gelu", "set model.activation=relu"),
+    ("model.scale_attention=true", "set model.scale_attention=false"),
+    ("model.tempered=none", 'set model.tempered={"form": "log", "of": "prompt", "start": 3.0, '),
+    ("model.tempered.of=position", '"of": "position".* set model.tempered={"form": "log", "of": "prompt"'),
+    ("model.tempered.start=1", '"start": 1.0.* set model.tempered={.*"start": 3.0, '),
+    ("model.encoding=learned", "model.encoding=none"),
+    ("data.task=next_larger", "set data.task=sorting"),
+    ("data.hints=next_larger", "set data.hints=\\[\\]"),
+    ("data.format.begin=true", 'set data.format={.*"begin": false'),
+    ("test.lengths=5,9", "made for at most 8"),
+    ("train.precision=bf16-mixed", "set train.precision=32-true"),
+    ("data.task.longest=725", "at most 724 numbers exactly"),
+])  # fmt: skip
+def test_what_does_not_fit_is_refused_in_one_sentence(override, words):
+    spec = theorem(5, 8)
+    with pytest.raises(SettingError, match=words) as caught:
+        spec.override(override)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "longest", "precision"),
+    [(33, 8, "bf16-true"), (5, 33, "bf16-true"), (5, 725, "32-true"), (5, 1 << 25, "64-true")],
+)
+def test_sizes_beyond_a_precision_are_refused(alphabet, longest, precision):
+    with pytest.raises(
+        SettingError, match=r"lower data\.task\.(alphabet|longest) or set train\.precision=64-true"
+    ) as caught:
+        validate(theorem(alphabet, longest, precision=precision))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("precision", ["32-true", "64-true", "bf16-true"])
+def test_sizes_at_the_edge_of_a_precision_are_taken(precision):
+    longest = largest_length(precision)
+    spec = theorem(min(largest_alphabet(precision), 250), longest, precision=precision)
+    assert spec.override(f"data.task.longest={longest}") == spec, "what is overridden is checked"
+
+
+@pytest.mark.parametrize("longest", [*range(1, 100), 1000, 10**6])
+def test_kappa_and_gain_keep_a_finished_symbol_below_a_sixteenth(longest):
+    """(W + 2) n e^(-kappa tau) with tau = 3 ln(n + 1), for inputs in which another symbol can compete."""
+    for n in {2, 3, 4, longest // 2, longest} & set(range(2, longest + 1)):
+        assert (gain(longest) + 2) * n * (n + 1.0) ** (-3 * sharpness(longest)) < 1 / 16
+    assert gain(longest) / (2 * longest - 1) > 1
+
+
+def test_it_reads_back_from_json_and_longer_sequences_and_wrong_probes_are_refused():
+    spec = theorem(4, 6, (2, 6), variant="printed", probe=ProbeSpec(sequences=(("1", "3"),)))
+    assert from_dict(spec.to_dict(), TheoremSpec) == spec
+    spec = theorem(5, 3)
+    spec.admit((1,))
+    spec.admit((3,))
+    assert solve(spec, None, ["3", "1", "3"])["correct"]
+    with pytest.raises(SettingError, match=r"a sequence of 4 numbers: .* at most 3 .*give fewer"):
+        solve(spec, None, ["3", "1", "3", "2"])
+    with pytest.raises(SettingError, match="1 to 4"):
+        validate(theorem(4, 6, probe=ProbeSpec(sequences=(("1", "5"),))))
+
+
+def test_a_run_trains_nothing_and_measures_all(tmp_path):
+    spec = theorem(5, 10, (1, 2, 5, 10), examples=20, probe=ProbeSpec(examples=20, sequences=(("3", "1", "2"),)))
+    outcome = run_setting(spec, 0, tmp_path, lambda progress: None)
+    for length in (1, 2, 5, 10):
+        assert {score["correct"] for score in outcome.grid.scores[(length,)].values()} == {20}
+        assert outcome.arrays[f"hits.minimum.{length}"].all()
+        assert outcome.arrays[f"hits.identity_successor.{length}"].all()
+    scalars = outcome.info["scalars"]
+    assert scalars["between_cosine"] == scalars["encoder_cosine"] == scalars["decoder_norm_spread"] == 0
+    assert outcome.info["seconds_training"] == 0
+
+
+def test_it_is_planned_without_torch():
+    code = "import sys, papers.task_hinting.theorem as t; t.theorem(5, 8).check(); print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

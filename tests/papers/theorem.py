@@ -4,13 +4,11 @@ from dataclasses import dataclass
 
 import torch
 
+from lengen import Addition, Coupled, Linear
 from lengen.data.writer import Batch, Writer
 from lengen.digits import Problems
 from lengen.formats.base import Vocab
-from lengen.formats.linear import Linear
 from lengen.models import Decoder
-from lengen.position_ids.digit_places import Coupled
-from lengen.tasks.addition import Addition
 from lengen.training.build import set_by_hand
 from papers.coupling.construction import set_weights
 from papers.coupling.profiles import SCRATCHPAD
@@ -25,8 +23,6 @@ VOCAB = Vocab(FORMAT.symbols)
 
 @dataclass(frozen=True, kw_only=True)
 class Printed(Sizes):
-    """The bound that D.4.2 prints: 2^P_1 >= l."""
-
     first: int = 0
     second: int = 0
 
@@ -43,7 +39,6 @@ def constructed(sizes: Sizes, sharpness: float | None = None, dtype: torch.dtype
 
 
 def writer(sizes: Sizes, format: Linear = SCRATCHPAD) -> Writer:
-    """Writes problems with coupled ids of these sizes."""
     return Writer(ADDITION, format.build(PART), VOCAB, Coupled(position_ids(sizes).sizes))
 
 

@@ -37,13 +37,10 @@ def test_it_is_said_of_ids_made_by_code_that_a_person_decides(capsys, monkeypatc
     assert "10 of 10 right" in shown and " ".join(BY_MEANING.split()) in shown
 
 
-@pytest.mark.parametrize(
-    ("name", "rule", "said", "digits"),
-    [
-        ("bias_calibration/table1/addition-abc", "4 no work by code", COUNTED, 6),
-        ("random_spaces/fig4.5/abacus", "4 no work by code", BY_MEANING, 9),
-    ],
-)
+@pytest.mark.parametrize(("name", "rule", "said", "digits"), [
+    ("bias_calibration/table1/addition-abc", "4 no work by code", COUNTED, 6),
+    ("random_spaces/fig4.5/abacus", "4 no work by code", BY_MEANING, 9),
+])  # fmt: skip
 def test_any_run_can_be_named(name, rule, said, digits):
     judged = judge(*find(CATALOGUE.select_one(name))[:3], pairs=1)
     assert judged.rules[rule] == said and f"up to {digits} digits; none of 10" in judged.weights

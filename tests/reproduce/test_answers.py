@@ -45,11 +45,29 @@ def above(left, right, **part):
 FAR, NONE = (0.2, 0.3, 0.25, 0.5), (0.0, 0.02, 0.01, 0.0)
 
 
-def test_four_seeds_that_all_exceed_four_others_hold():
+def test_sides_pairs_and_trends_are_compared_over_their_seeds():
     found = above(FAR, NONE)
     assert (found.word, found.p, found.profile) == (HOLDS, 1 / 70, "cpu")
     assert [side.seeds for side in found.left] == [(20.0, 30.0, 25.0, 50.0)]
     assert text.measured(found) == "28 % (four trainings: 20 to 50 %) against 0 to 2 %"
+    found = above((0.2, 0.0, 0.01, 0.3), NONE)
+    assert (found.word, text.why(found)) == (NOT_SEEN, "not significant") and found.p > 0.025
+    assert above((0.5, 0.51, 0.5, 0.49), (0.5, 0.5, 0.51, 0.52)).word == NOT_SEEN
+    runs = [*seeds(LEFT, 0.5, 0.51, 0.5, 0.49), *seeds(RIGHT, 0.5, 0.5, 0.51, 0.52)]
+    assert compared(*runs, check="equal", right=(RIGHT.name,)).word == HOLDS
+    far = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE)]
+    assert compared(*far, check="equal", right=(RIGHT.name,)).word == CONTRADICTED
+    overlapping = [*seeds(LEFT, 0.5, 0.6, 0.4, 0.5), *seeds(RIGHT, 0.5, 0.5, 0.7, 0.4)]
+    assert compared(*overlapping, check="equal", right=(RIGHT.name,)).word == NOT_SEEN
+    runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR)]
+    both = compared(*runs, check="above", right=(RIGHT.name, THIRD.name))
+    assert both.word == NOT_SEEN
+    assert compared(*runs, check="above", right=(RIGHT.name,)).word == HOLDS
+    runs = [*seeds(LEFT, 0.0, 0.1, 0.1, 0.0), *seeds(RIGHT, 0.2, 0.3, 0.1, 0.3), *seeds(THIRD, 0.5, 0.4, 0.6, 0.5)]
+    names = (LEFT.name, RIGHT.name, THIRD.name)
+    assert compared(*runs, check="trend", left=names).word == HOLDS
+    falls = compared(*runs, check="trend", left=names[::-1])
+    assert (falls.word, text.why(falls)) == (CONTRADICTED, "the reverse was measured")
 
 
 @pytest.mark.parametrize(("left", "right"), [(FAR[:3], NONE), (FAR, NONE[:3])])
@@ -58,29 +76,17 @@ def test_three_seeds_on_a_side_are_open_and_say_how_many_are_missing(left, right
     assert found.word == OPEN and "3 trainings" in text.why(found) and "1 more is needed" in text.why(found)
 
 
-def test_seeds_that_overlap_show_nothing():
-    found = above((0.2, 0.0, 0.01, 0.3), NONE)
-    assert (found.word, text.why(found)) == (NOT_SEEN, "not significant") and found.p > 0.025
-
-
-def test_a_seed_that_did_not_learn_is_left_out_of_its_side_and_said():
+def test_seeds_that_did_not_learn_are_left_out_and_said_unless_asked_for():
     runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE), run(RIGHT, outside(0.5, 0.9), seed=9)]
     found = compared(*runs, check="above", right=(RIGHT.name,))
     assert found.word == HOLDS, "a high value of a model that learned nothing does not count"
     assert found.right[0].hollow == (90.0,) and len(found.right[0].seeds) == 4
     missing = compared(*runs[:-2], runs[-1], check="above", right=(RIGHT.name,))
     assert missing.word == OPEN and "learned its range in 3 of 4 trainings" in text.why(missing)
-
-
-def test_a_part_may_ask_for_seeds_that_did_not_learn_too():
     runs = [*seeds(LEFT, 0.95, 0.96), run(LEFT, outside(0.5, 0.97), seed=2)]
     asked, every = compared(*runs, least=90), compared(*runs, least=90, learned=False)
     assert (asked.word, asked.left[0].seeds, asked.left[0].hollow) == (OPEN, (95.0, 96.0), (97.0,))
     assert (every.word, every.left[0].seeds, every.left[0].hollow) == (HOLDS, (95.0, 96.0, 97.0), ())
-
-
-def test_no_weak_baseline_helps():
-    """A baseline that learned nothing is no baseline."""
     runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE, inside=0.1)]
     found = compared(*runs, check="above", right=(RIGHT.name,))
     assert found.word == OPEN and "0 of 4" in text.why(found)
@@ -92,7 +98,7 @@ def test_two_sides_at_an_end_cannot_be_told_apart(level, why):
     assert (found.word, text.why(found)) == (NOT_SEEN, why)
 
 
-def test_a_missing_effect_names_what_comes_next_and_a_reversed_one_is_contradicted():
+def test_a_missing_effect_names_what_comes_next_and_a_reversed_or_refuted_one_is_contradicted():
     reversed_one = above(NONE, FAR, next="more updates")
     assert (reversed_one.word, text.why(reversed_one)) == (CONTRADICTED, "the reverse was measured")
     few = seeds(LEFT, 0.1, 0.2, 0.1)
@@ -100,21 +106,11 @@ def test_a_missing_effect_names_what_comes_next_and_a_reversed_one_is_contradict
     assert (missed.word, text.why(missed)) == (NOT_SEEN, "at least 90 % expected; next: width 256, an hour")
     fails = compared(*few, least=90, any_size=True, next="nothing")
     assert (fails.word, text.why(fails)) == (CONTRADICTED, "at least 90 % expected")
-
-
-def test_data_of_the_authors_refute_only_what_is_not_seen_here_either():
     refuted = "0 % in all of the author's runs (data)"
     missed = above([0.0] * 4, [0.0] * 4, refuted=refuted)
     assert (missed.word, text.why(missed)) == (CONTRADICTED, refuted)
     assert above(FAR, NONE, refuted=refuted).word == HOLDS
     assert above(FAR[:3], NONE, refuted=refuted).word == OPEN
-
-
-def test_every_pair_has_to_hold():
-    runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR)]
-    both = compared(*runs, check="above", right=(RIGHT.name, THIRD.name))
-    assert both.word == NOT_SEEN
-    assert compared(*runs, check="above", right=(RIGHT.name,)).word == HOLDS
 
 
 @pytest.mark.parametrize("right", [(RIGHT.name, THIRD.name), (THIRD.name, RIGHT.name)])
@@ -128,7 +124,7 @@ def test_the_probability_is_that_of_the_least_favourable_pair(right):
     assert compared(*against, check="above", right=right, any_size=True).word == CONTRADICTED
 
 
-def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median():
+def test_a_level_is_asked_of_the_interval_of_the_median_and_its_worst_side_decides():
     assert compared(*seeds(LEFT, 0.95, 0.96, 0.97), least=90).word == HOLDS
     assert text.why(compared(*seeds(LEFT, 0.95, 0.96), least=90)).endswith("1 more is needed")
     assert text.why(compared(*seeds(LEFT, 0.95, 0.8, 0.97), least=90)) == "seeds disagree: 2 of 3 meet it"
@@ -136,9 +132,6 @@ def test_a_level_is_asked_of_every_experiment_and_of_the_interval_of_the_median(
     assert one_low.word == HOLDS, "one of eight lies outside the interval of the median"
     both = [*seeds(LEFT, 0.95, 0.96, 0.97), *seeds(RIGHT, 0.1, 0.2, 0.1)]
     assert compared(*both, left=(LEFT.name, RIGHT.name), least=90).word == NOT_SEEN
-
-
-def test_the_worst_side_of_a_level_decides_in_whatever_order():
     both = [*seeds(LEFT, 0.01, 0.09, 0.02), *seeds(RIGHT, 0.5, 0.6, 0.7)]
     for left in ((LEFT.name, RIGHT.name), (RIGHT.name, LEFT.name)):
         assert compared(*both, left=left, most=5, any_size=True).word == CONTRADICTED
@@ -148,39 +141,18 @@ def test_the_worst_side_of_a_level_decides_in_whatever_order():
         assert text.why(found) == f"seeds disagree: 1 of 3 meet it ({RIGHT.name.partition('/')[2]})"
 
 
-def test_a_number_is_shown_without_an_answer():
+def test_a_number_is_shown_without_an_answer_and_what_was_not_run_says_so():
     found = compared(*seeds(LEFT, 0.5, 0.6, 0.7), check="number")
     assert (found.word, text.outcome(found), found.p) == ("", "", None) and text.measured(found).startswith("60 %")
-
-
-def test_the_interval_of_a_median_is_that_of_the_binomial():
     assert of_median([3, 1, 2]) == [1, 2, 3] and of_median(range(8)) == [1, 2, 3, 4, 5, 6]
-
-
-def test_a_trend_needs_every_group_and_its_order():
-    runs = [*seeds(LEFT, 0.0, 0.1, 0.1, 0.0), *seeds(RIGHT, 0.2, 0.3, 0.1, 0.3), *seeds(THIRD, 0.5, 0.4, 0.6, 0.5)]
-    names = (LEFT.name, RIGHT.name, THIRD.name)
-    assert compared(*runs, check="trend", left=names).word == HOLDS
-    falls = compared(*runs, check="trend", left=names[::-1])
-    assert (falls.word, text.why(falls)) == (CONTRADICTED, "the reverse was measured")
-
-
-def test_equal_is_within_five_points():
-    assert above((0.5, 0.51, 0.5, 0.49), (0.5, 0.5, 0.51, 0.52)).word == NOT_SEEN
-    runs = [*seeds(LEFT, 0.5, 0.51, 0.5, 0.49), *seeds(RIGHT, 0.5, 0.5, 0.51, 0.52)]
-    assert compared(*runs, check="equal", right=(RIGHT.name,)).word == HOLDS
-    far = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE)]
-    assert compared(*far, check="equal", right=(RIGHT.name,)).word == CONTRADICTED
-    overlapping = [*seeds(LEFT, 0.5, 0.6, 0.4, 0.5), *seeds(RIGHT, 0.5, 0.5, 0.7, 0.4)]
-    assert compared(*overlapping, check="equal", right=(RIGHT.name,)).word == NOT_SEEN
-
-
-def test_what_was_not_run_says_so():
     found = compared(*seeds(LEFT, *FAR), check="above", right=(RIGHT.name,))
     assert (found.word, text.why(found), found.left) == (OPEN, "not run (fig1/right)", ())
+    ours = dataclasses.replace(LEFT, ours="to see")
+    with pytest.raises(PublishedError, match="an experiment of this suite"):
+        parse({"statement": [ENTRY]}, "made", {LEFT.name: ours}, "coupling")
 
 
-def test_only_cells_that_both_sides_tested_are_compared():
+def test_only_cells_that_both_sides_tested_are_compared_at_the_nearest_profile():
     narrow = dataclasses.replace(LEFT, specs={"cpu": spec()})
     short = [dataclasses.replace(one) for one in seeds(narrow, *FAR)]
     for one in short:
@@ -190,9 +162,6 @@ def test_only_cells_that_both_sides_tested_are_compared():
     assert found.word == HOLDS and found.problems > 0
     apart = compared(*short, *seeds(RIGHT, *NONE), check="above", right=(RIGHT.name,), lengths=(6, 6))
     assert "not tested" in text.why(apart)
-
-
-def test_the_nearest_profile_is_read_and_its_distance_said():
     small = spec(length=2, count=2)
     near = dataclasses.replace(LEFT, specs={"cpu": small, "night": spec(width=32), "paper": spec()})
     runs = [*seeds(near, *[0.1] * 3, made=small), *seeds(near, *[0.95] * 3, profile="night", made=spec(width=32))]
@@ -227,7 +196,7 @@ def answer(monkeypatch, runs, **changed):
     return found
 
 
-def test_all_parts_have_to_hold_and_details_count_for_nothing(monkeypatch):
+def test_the_worst_part_is_the_answer_and_all_parts_are_shown(monkeypatch):
     low, high = {"words": "low", "left": [LEFT.name], "most": 5}, ENTRY["parts"][0]
     runs = seeds(LEFT, 0.95, 0.96, 0.97)
     assert answer(monkeypatch, runs).word == HOLDS
@@ -236,9 +205,6 @@ def test_all_parts_have_to_hold_and_details_count_for_nothing(monkeypatch):
     assert (both.word, text.reason(both)) == (NOT_SEEN, "low: at most 5 % expected")
     assert answer(monkeypatch, runs, repaired="a line").word == REPAIRED
     assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == NOT_SEEN
-
-
-def test_an_answer_with_several_words_shows_its_parts(monkeypatch):
     high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
     runs = seeds(LEFT, 0.95, 0.96, 0.97)
     both = answer(monkeypatch, runs, parts=[high, low])
@@ -246,9 +212,6 @@ def test_an_answer_with_several_words_shows_its_parts(monkeypatch):
     assert both.word == NOT_SEEN and text.evidence(both) == f"w: holds; low: not seen here, {numbers}"
     assert text.sentence(both) == f"{text.evidence(both)}; at most 5 % expected; {SETTING}"
     assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs)) == numbers
-
-
-def test_the_worst_part_is_the_answer(monkeypatch):
     high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
     against, missing = low | {"any_size": True}, {"words": "m", "left": [RIGHT.name], "least": 5}
     runs = seeds(LEFT, 0.95, 0.96, 0.97)
@@ -258,9 +221,6 @@ def test_the_worst_part_is_the_answer(monkeypatch):
         ([missing, low, against], CONTRADICTED),
     ):
         assert answer(monkeypatch, runs, parts=parts).word == word
-
-
-def test_what_is_contradicted_names_the_hyper_parameters_that_differ(monkeypatch):
     near = dataclasses.replace(LEFT, specs={"night": spec(width=32), "paper": spec()})
     found = answer(monkeypatch, seeds(near, *[0.95] * 3, profile="night", made=spec(width=32)),
                    parts=[{"words": "low", "left": [LEFT.name], "most": 5, "any_size": True}])  # fmt: skip
@@ -281,40 +241,31 @@ def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_th
     ).younger
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"parts": []}, "'parts' is empty"),
-        ({"parts": [{"words": "w", "left": ["coupling/fig1/lefd"], "least": 1}]}, "no experiment 'coupling/fig1/lefd'"),
-        ({"parts": [{"words": "w", "left": [LEFT.name]}]}, "needs 'least' or 'most'"),
-        ({"parts": [{"words": "w", "left": [LEFT.name], "least": 0}]}, "cannot fail"),
-        ({"parts": [{"words": "w", "left": [LEFT.name], "most": 100}]}, "cannot fail"),
-        ({"parts": [{"words": "w", "left": [LEFT.name], "check": "above"}]}, "'right' is missing"),
-        ({"parts": [{"words": "w", "left": [LEFT.name], "check": "trend"}]}, "three or more"),
-        (
-            {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "region": "outsde"}]},
-            "region 'outsde' is unknown",
-        ),
-        (
-            {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "measure": "exakt"}]},
-            "measure 'exakt' is unknown",
-        ),
-        ({"parts": [{"words": "w", "left": [LEFT.name], "lest": 1}]}, "lest"),
-        ({"parts": [{"words": "w", "left": [LEFT.name], "check": "number"}]}, "a number has no answer"),
-        ({"parts": [{"words": "w", "left": [LEFT.name], "right": ["a"], "check": "number"}]}, "has no 'right'"),
-        ({"place": 3}, "place"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "said"), [
+    ({"parts": []}, "'parts' is empty"),
+    ({"parts": [{"words": "w", "left": ["coupling/fig1/lefd"], "least": 1}]}, "no experiment 'coupling/fig1/lefd'"),
+    ({"parts": [{"words": "w", "left": [LEFT.name]}]}, "needs 'least' or 'most'"),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "least": 0}]}, "cannot fail"),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "most": 100}]}, "cannot fail"),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "check": "above"}]}, "'right' is missing"),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "check": "trend"}]}, "three or more"),
+    (
+        {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "region": "outsde"}]},
+        "region 'outsde' is unknown",
+    ),
+    (
+        {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "measure": "exakt"}]},
+        "measure 'exakt' is unknown",
+    ),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "lest": 1}]}, "lest"),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "check": "number"}]}, "a number has no answer"),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "right": ["a"], "check": "number"}]}, "has no 'right'"),
+    ({"place": 3}, "place"),
+])  # fmt: skip
 def test_a_mistake_is_one_sentence_that_names_it(changed, said):
     with pytest.raises(PublishedError) as caught:
         statement(**changed)
     assert said in str(caught.value) and "\n" not in str(caught.value) and "'s'" in str(caught.value)
-
-
-def test_an_experiment_of_this_suite_proves_nothing_of_a_paper():
-    ours = dataclasses.replace(LEFT, ours="to see")
-    with pytest.raises(PublishedError, match="an experiment of this suite"):
-        parse({"statement": [ENTRY]}, "made", {LEFT.name: ours}, "coupling")
 
 
 # ------------------------------------------------------------------ history
@@ -323,7 +274,7 @@ def test_an_experiment_of_this_suite_proves_nothing_of_a_paper():
 CLAIM = {"id": "adds", "place": "p", "statement": "s", "check": "level", "relation": ">", "threshold": 1, "left": ["a"]}
 
 
-def test_the_digest_of_an_earlier_claim_is_the_one_that_runs_recorded():
+def test_the_digest_of_a_claim_is_what_runs_recorded_and_history_has_three_outcomes(tmp_path):
     asked = {"check": "level", "relation": ">", "threshold": 1.0, "left": ["a"], "statement": "s", "measure": "exact",
              "mode": "teacher_forced", "region": "outside"}  # fmt: skip
     import hashlib
@@ -333,8 +284,6 @@ def test_the_digest_of_an_earlier_claim_is_the_one_that_runs_recorded():
     assert digest_of_claim(CLAIM | {"remark": "r", "headline": True, "id": "b"}) == digest_of_claim(CLAIM)
     assert digest_of_claim(CLAIM | {"threshold": 2}) != digest_of_claim(CLAIM)
 
-
-def test_history_has_three_outcomes(tmp_path):
     def git(*words):
         command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()

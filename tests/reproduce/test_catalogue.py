@@ -17,47 +17,38 @@ def names(selector):
     return [item.name.removeprefix("toy/") for item in CATALOGUE.select(selector)]
 
 
-@pytest.mark.parametrize(
-    ("selector", "expected"),
-    [
-        ("toy", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
-        ("toy/", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
-        ("toy/fig1", ["fig1/alpha", "fig1/beta"]),
-        ("toy/fig1/beta", ["fig1/beta"]),
-        ("*/fig?/*a", ["fig1/alpha", "fig1/beta", "fig2/gamma"]),
-        ("toy/fig[23]", ["fig2/gamma", "fig3/huge"]),
-        ("paper1/fig2", ["fig2/gamma"]),
-        ("paper1", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
-    ],
-)
+@pytest.mark.parametrize(("selector", "expected"), [
+    ("toy", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
+    ("toy/", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
+    ("toy/fig1", ["fig1/alpha", "fig1/beta"]),
+    ("toy/fig1/beta", ["fig1/beta"]),
+    ("*/fig?/*a", ["fig1/alpha", "fig1/beta", "fig2/gamma"]),
+    ("toy/fig[23]", ["fig2/gamma", "fig3/huge"]),
+    ("paper1/fig2", ["fig2/gamma"]),
+    ("paper1", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
+])  # fmt: skip
 def test_selectors(selector, expected):
     assert names(selector) == expected
 
 
-@pytest.mark.parametrize(
-    ("selector", "sentence"),
-    [
-        ("toi", "there is no paper 'toi'; nearest: toy"),
-        ("paper2", "there is no paper 'paper2'; nearest: paper1"),
-        ("toy/fig11", "there is no figure or table 'fig11' in toy; nearest: fig1"),
-        ("toy/fig1/alpa", "there is no variant 'alpa' in toy/fig1; nearest: alpha"),
-        ("toy/fig1/z*", "there is no variant 'z\\*' in toy/fig1; one of: alpha, beta"),
-        ("toy/fig1/alpha/cpu", "expected paper, paper/figure or paper/figure/variant"),
-        ("", "there is no paper ''"),
-    ],
-)
+@pytest.mark.parametrize(("selector", "sentence"), [
+    ("toi", "there is no paper 'toi'; nearest: toy"),
+    ("paper2", "there is no paper 'paper2'; nearest: paper1"),
+    ("toy/fig11", "there is no figure or table 'fig11' in toy; nearest: fig1"),
+    ("toy/fig1/alpa", "there is no variant 'alpa' in toy/fig1; nearest: alpha"),
+    ("toy/fig1/z*", "there is no variant 'z\\*' in toy/fig1; one of: alpha, beta"),
+    ("toy/fig1/alpha/cpu", "expected paper, paper/figure or paper/figure/variant"),
+    ("", "there is no paper ''"),
+])  # fmt: skip
 def test_unknown_selectors_get_the_nearest_names(selector, sentence):
     with pytest.raises(SelectorError, match=sentence):
         CATALOGUE.select(selector)
 
 
-def test_one_experiment_is_asked_for():
+def test_one_experiment_is_asked_for_and_equal_specifications_have_one_home():
     assert CATALOGUE.select_one("toy/fig2").name == "toy/fig2/gamma"
     with pytest.raises(SelectorError, match=r"names 2 experiments: name one, such as toy/fig1/alpha"):
         CATALOGUE.select_one("toy/fig1")
-
-
-def test_equal_specifications_have_one_home():
     alpha, beta, gamma, huge = CATALOGUE.select("toy")
     assert (
         CATALOGUE.home(gamma, "cpu") is alpha

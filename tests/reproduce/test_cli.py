@@ -41,7 +41,6 @@ OperandError.__module__ = "lengen.solve"
 
 @pytest.fixture(autouse=True)
 def problems(monkeypatch, results):
-    """What is asked of models, without torch."""
     show = types.ModuleType("lengen.solve")
     show.encode, show.solve = encode, solve
     show.in_words = lambda solved: [f"{name} {value}" for name, value in solved.items()]
@@ -62,41 +61,37 @@ def solve(spec, weights, operands, task="", report=None):
 
 
 def refused(capsys, *arguments):
-    """The one sentence of a command that ends with exit code 2."""
     assert main(arguments) == 2
     shown = capsys.readouterr()
     assert shown.out == "" and shown.err.count("\n") == 1 and "Traceback" not in shown.err
     return shown.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["run", "nosuch/paper"], "there is no paper 'nosuch'"),
-        (["run", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
-        (["run", "toy", "--seeds", "3..1"], "counts down"),
-        (["run", "toy", "--jobs", "0"], "expected a whole number from 1"),
-        (["run", "toy", "--jobs", "1", "2"], "unrecognized arguments: 2"),
-        (["run", "toy", "--seeds=0", "2"], "unrecognized arguments: 2"),
-        (["run", "toy", "--set", "model.nosuch=3"], "no field 'nosuch'"),
-        (["run", "toy", "--set", "train.steps=abc"], "expected int, got str"),
-        (["run", "toy/fig3"], "has no cpu profile (needs a GPU)"),
-        (["run"], "required: SELECTOR"),
-        (["list", "toi"], "nearest: toy"),
-        (["show", "toy/fig9"], "there is no figure or table 'fig9'"),
-        (["figures", "toy/fig2"], "fig2 is not drawn"),
-        (["figures", "toy/fig1/alpha"], "a figure is drawn whole; expected paper or paper/figure"),
-        (["compare", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
-        (["report", "toy/fig1"], "a report covers whole papers"),
-        (["report", "toy", "--format", "json"], "unrecognized arguments: --format json"),
-        (["encode", "toy/fig1", "1"], "names 2 experiments"),
-        (["encode", "toy/fig1/alpha", "57", "x8"], "operand 'x8' is not a number"),
-        (["encode", "toy/fig1/alpha"], "no problem for toy/fig1/alpha"),
-        (["solve", "toy/fig1/alpha", "--", "-5", "7"], "operand '-5' is not a number"),
-        (["solve", "toy/fig1/alpha", "1", "2"], "has no finished run with weights"),
-        (["promote", "toy"], "has no finished run of toy"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["run", "nosuch/paper"], "there is no paper 'nosuch'"),
+    (["run", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
+    (["run", "toy", "--seeds", "3..1"], "counts down"),
+    (["run", "toy", "--jobs", "0"], "expected a whole number from 1"),
+    (["run", "toy", "--jobs", "1", "2"], "unrecognized arguments: 2"),
+    (["run", "toy", "--seeds=0", "2"], "unrecognized arguments: 2"),
+    (["run", "toy", "--set", "model.nosuch=3"], "no field 'nosuch'"),
+    (["run", "toy", "--set", "train.steps=abc"], "expected int, got str"),
+    (["run", "toy/fig3"], "has no cpu profile (needs a GPU)"),
+    (["run"], "required: SELECTOR"),
+    (["list", "toi"], "nearest: toy"),
+    (["show", "toy/fig9"], "there is no figure or table 'fig9'"),
+    (["figures", "toy/fig2"], "fig2 is not drawn"),
+    (["figures", "toy/fig1/alpha"], "a figure is drawn whole; expected paper or paper/figure"),
+    (["compare", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
+    (["report", "toy/fig1"], "a report covers whole papers"),
+    (["report", "toy", "--format", "json"], "unrecognized arguments: --format json"),
+    (["encode", "toy/fig1", "1"], "names 2 experiments"),
+    (["encode", "toy/fig1/alpha", "57", "x8"], "operand 'x8' is not a number"),
+    (["encode", "toy/fig1/alpha"], "no problem for toy/fig1/alpha"),
+    (["solve", "toy/fig1/alpha", "--", "-5", "7"], "operand '-5' is not a number"),
+    (["solve", "toy/fig1/alpha", "1", "2"], "has no finished run with weights"),
+    (["promote", "toy"], "has no finished run of toy"),
+])  # fmt: skip
 def test_bad_input_gets_one_sentence(results, arguments, said, capsys):
     (results / "local").mkdir(parents=True)
     assert said in refused(capsys, *arguments)
@@ -120,13 +115,17 @@ def test_a_full_disk_is_named(monkeypatch, capsys):
     assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_a_dry_run_runs_nothing(results, capsys):
+def test_a_dry_run_runs_nothing_and_takes_the_part_that_wildcards_name(results, capsys):
     assert main(["run", "toy", "--dry-run", "--seeds", "0..1"]) == 0
     shown = capsys.readouterr().out
     assert "4 to run, 0 finished" in shown and "toy/fig3/huge" in shown and "needs a GPU" in shown
     assert main(["run", "toy", "--dry-run", "--profile", "paper"]) == 0
     assert "on one GPU" in capsys.readouterr().out
     assert not results.exists()
+    assert main(["run", "toy/fig[12]/b*", "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert "toy/fig1/beta" in shown and "alpha" not in shown and "1 to run" in shown
+    assert "there is no variant 'nosuch'" in refused(capsys, "run", "toy/*/nosuch")
 
 
 def test_a_dry_run_of_what_may_stop_early_says_at_most_until_runs_are_committed(results, capsys):
@@ -157,13 +156,6 @@ def test_a_run_of_what_is_missing_leaves_out_what_is_committed(results, capsys):
     assert not (results / "local" / "toy/fig1/alpha/cpu/seed-0").exists()
     assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--missing", "--set", "train.steps=3"]) == 0
     assert (results / "local" / "toy/fig1/alpha/cpu/seed-0/v1").is_dir()
-
-
-def test_a_run_takes_the_part_of_a_paper_that_wildcards_name(capsys):
-    assert main(["run", "toy/fig[12]/b*", "--dry-run"]) == 0
-    shown = capsys.readouterr().out
-    assert "toy/fig1/beta" in shown and "alpha" not in shown and "1 to run" in shown
-    assert "there is no variant 'nosuch'" in refused(capsys, "run", "toy/*/nosuch")
 
 
 def test_a_run_ends_with_folder_and_accuracy(results, capsys):
@@ -290,15 +282,12 @@ def test_a_run_made_with_set_answers_only_where_it_is_asked_for_and_is_named_whe
         assert capsys.readouterr().out.splitlines()[-1].endswith(model)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said", "advises"),
-    [
-        (["toy/fig3/huge", "1"], "run toy/fig3/huge --profile paper (it has no cpu size: needs a GPU)", True),
-        (["toy/fig3/huge", "1", "--profile", "cpu"], "has no such size (needs a GPU); it has smoke, paper", False),
-        (["toy/fig3/huge", "1", "--profile", "smoke"], "run toy/fig3/huge --profile smoke", True),
-        (["toy/fig1/alpha", "1", "--seed", "3"], "run toy/fig1/alpha --seeds 3", True),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said", "advises"), [
+    (["toy/fig3/huge", "1"], "run toy/fig3/huge --profile paper (it has no cpu size: needs a GPU)", True),
+    (["toy/fig3/huge", "1", "--profile", "cpu"], "has no such size (needs a GPU); it has smoke, paper", False),
+    (["toy/fig3/huge", "1", "--profile", "smoke"], "run toy/fig3/huge --profile smoke", True),
+    (["toy/fig1/alpha", "1", "--seed", "3"], "run toy/fig1/alpha --seeds 3", True),
+])  # fmt: skip
 def test_the_run_that_solve_advises_exists(results, arguments, said, advises, capsys):
     (results / "local").mkdir(parents=True)
     shown = refused(capsys, "solve", *arguments)
@@ -360,14 +349,7 @@ def test_the_paper_profile_without_a_gpu_has_to_be_chosen(results, capsys, monke
     assert re.search(r"on one GPU \(about \d+ s on \d+ core", capsys.readouterr().out), "both estimates"
 
 
-def test_encode_is_aligned_or_json(capsys):
-    assert main(["encode", "toy/fig1/alpha", "57"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["tokens  $  5  7 $", "ids     0 10 10 0", "loss    0  0  0 0"]
-    assert main(["encode", "toy/fig1/alpha", "57", "--json"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.count("\n") == 1 and json.loads(shown)["position_ids"] == [[0, 10, 10, 0]]
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("group", [False, True])
@@ -449,8 +431,13 @@ def test_output_that_the_shell_has_closed_is_no_error(monkeypatch, results):
     assert main(["show", "toy"]) == 0
 
 
-def test_help_is_that_of_every_command(capsys):
+def test_help_is_that_of_every_command_and_encode_is_aligned_or_json(capsys):
     assert main(["help", "compare"]) == 0 and "--check-history" in capsys.readouterr().out
+    assert main(["encode", "toy/fig1/alpha", "57"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["tokens  $  5  7 $", "ids     0 10 10 0", "loss    0  0  0 0"]
+    assert main(["encode", "toy/fig1/alpha", "57", "--json"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("\n") == 1 and json.loads(shown)["position_ids"] == [[0, 10, 10, 0]]
 
 
 def test_a_statement_that_stands_otherwise_outranks_one_that_cannot_be_looked_up(monkeypatch, results):
@@ -466,17 +453,14 @@ def test_a_reader_that_goes_away_is_no_error(results):
     assert process.stderr.read() == "" and process.wait(20) == 0
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["--help"], ["list"], ["list", "paper1"], ["list", "paper1/fig1"], ["show", "coupling"], ["compare", "--help"]],
-)
-def test_reading_commands_do_not_import_torch(arguments):
+def test_reading_commands_do_not_import_torch():
+    lines = ("--help", "list", "list paper1", "list paper1/fig1", "show coupling", "compare --help")
     code = (
         "import sys; from reproduce.cli import main\n"
-        "assert main(sys.argv[1:]) == 0\n"
+        "assert [main(line.split()) for line in sys.argv[1:]] == [0] * 6\n"
         "heavy = {'torch', 'lightning', 'pandas', 'matplotlib'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     environment = {key: value for key, value in os.environ.items() if key != "LENGEN_RESULTS"}
-    subprocess.run([sys.executable, "-c", code, *arguments], cwd=CHECKOUT, env=environment, check=True,
+    subprocess.run([sys.executable, "-c", code, *lines], cwd=CHECKOUT, env=environment, check=True,
                    capture_output=True)  # fmt: skip

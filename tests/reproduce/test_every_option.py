@@ -46,7 +46,6 @@ def results(tmp_path_factory):
 
 
 def needed(name: str, but: argparse.Action) -> list[str]:
-    """The command with all it needs except for one argument."""
     given = [action for action in COMMANDS[name]._actions if not action.option_strings and action is not but]
     dry = ["--dry-run"] if name == "run" and but.dest != "dry_run" else []
     return [name, *dry, *(word for action in given if action.nargs != "?" for word in VALID[action.dest])]
@@ -61,6 +60,7 @@ def refused(capsys, arguments: list[str]) -> None:
     assert sentence.isprintable() and 10 < len(sentence) < 1200, (arguments, sentence[:300])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "action"), CASES)
 def test_a_hostile_value_ends_in_one_sentence(name, action, capsys):
     base = needed(name, action)

@@ -1,13 +1,17 @@
-"""Where results go, and what code is recorded, in a checkout, in a folder without git and in an installed package."""
+"""Installed in an environment, from a wheel, and as part of a repository."""
 
+import json
 import os
 import shutil
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import lengen
+from lengen.cli import entry
 from reproduce.cli import main
 from reproduce.store import checkout
 
@@ -48,14 +52,11 @@ def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypat
     assert capsys.readouterr().err == said, "once, however often the stores are asked for"
 
 
-@pytest.mark.parametrize(
-    ("make", "found"),
-    [
-        (lambda path: None, "is not there"),
-        (lambda path: path.write_text("a file"), "is no folder"),
-        (lambda path: (path / "refrence").mkdir(parents=True), "holds neither reference nor local"),
-    ],
-)
+@pytest.mark.parametrize(("make", "found"), [
+    (lambda path: None, "is not there"),
+    (lambda path: path.write_text("a file"), "is no folder"),
+    (lambda path: (path / "refrence").mkdir(parents=True), "holds neither reference nor local"),
+])  # fmt: skip
 def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, make, found):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "result"))
     make(tmp_path / "result")
@@ -88,9 +89,6 @@ def test_a_home_folder_in_the_variable_is_expanded_or_refused(monkeypatch, tmp_p
     assert main(["list"]) == 2 and "there is no home folder of ~nobody-of-that-name" in capsys.readouterr().err
 
 
-# ------------------------------------------------------------------ code
-
-
 def git(folder: Path, *arguments: str) -> str:
     command = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e", *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
@@ -98,7 +96,6 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def vendored(monkeypatch, tmp_path):
-    """The program unzipped below a repository of somebody else."""
     suite = tmp_path / "thesis" / "vendored" / "suite"
     file = suite / "reproduce" / "store" / "checkout.py"
     file.parent.mkdir(parents=True)
@@ -167,3 +164,116 @@ def test_the_digest_of_the_code_is_of_its_files(tmp_path, monkeypatch):
     assert len({first, second, digest()}) == 3
     monkeypatch.undo()
     checkout.code_digest.cache_clear()
+
+
+ROOT = Path(__file__).parents[2]
+BUILD = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(ROOT / "lengen", place / "source" / "lengen", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, place / "source" / name)
+    subprocess.run([sys.executable, "-c", BUILD], cwd=place / "source", check=True, capture_output=True)
+    (wheel,) = place.glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(place / "site")
+    return place / "site"
+
+
+@pytest.fixture
+def hostile(tmp_path) -> Path:
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "__init__.py").write_text("raise SystemExit('papers of the user')")
+    (tmp_path / "reproduce.py").write_text("raise SystemExit('reproduce.py of the user')")
+    return tmp_path
+
+
+def python(folder: Path, path: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(path)}
+    environment.pop("LENGEN_RESULTS", None)
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_wheel_installs_one_package(site):
+    assert sorted(path.name for path in site.iterdir() if not path.name.endswith(".dist-info")) == ["lengen"]
+    (names,) = site.glob("*.dist-info/top_level.txt")
+    assert names.read_text().split() == ["lengen"]
+    files = [path for path in (ROOT / "lengen").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert [path for path in files if not (site / path.relative_to(ROOT)).is_file()] == []
+    (scripts,) = site.glob("*.dist-info/entry_points.txt")
+    assert scripts.read_text().split() == ["[console_scripts]", "lengen", "=", "lengen.cli:entry"]
+
+
+BASE = """
+import importlib.metadata as metadata, sys
+EXTRA = ("pandas", "matplotlib", "seaborn", "rich", "argcomplete")  # torch itself needs filelock and jinja2
+installed = metadata.distribution
+def distribution(name):
+    if name in EXTRA:
+        raise metadata.PackageNotFoundError(name)
+    return installed(name)
+metadata.distribution = distribution
+metadata.entry_points = lambda **_: metadata.EntryPoints()  # this environment has the clone's
+sys.modules.update(dict.fromkeys(EXTRA))
+"""
+OUTSIDE = (
+    BASE
+    + """
+import lengen
+for name in lengen.__all__:
+    getattr(lengen, name)
+assert not {"papers", "reproduce"} & sys.modules.keys()
+for call in (lengen.load, lengen.problems):
+    try:
+        call("coupling/fig1/coupling-scratchpad")
+    except ValueError as error:
+        print(error)
+grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", 6)
+try:
+    grid.plot()
+except ModuleNotFoundError as error:
+    print(error)
+"""
+)
+
+
+def test_outside_a_clone_the_whole_face_loads_without_the_extra(site, hostile):
+    loading, asking, plotting = python(hostile, site, "-c", OUTSIDE).splitlines()
+    assert "names none: runs and settings are known by name in a clone of the repository alone" in loading
+    assert asking.startswith("runs and settings are known by name in a clone of the repository alone")
+    assert plotting == "tables and pictures need pandas: pip install 'lengen[reproduce]'"
+
+
+def test_the_program_of_the_library_needs_no_clone(site, hostile):
+    lines = python(
+        hostile, site, "-c", f"{BASE}\nimport lengen.cli\nlengen.cli.entry(['problems', 'addition', '--size', '6'])"
+    )
+    problems = [json.loads(line) for line in lines.splitlines()]
+    assert problems[0]["prompt"] == "84+92=" and len(problems) == 810
+    rows = [{"id": problem["id"], "prediction": problem["answer"]} for problem in problems]
+    (hostile / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (hostile / "zero.py").write_text("def answer(prompts):\n    return ['0'] * len(prompts)\n")
+    scored = python(hostile, site, "-m", "lengen", "score", "addition", "p.jsonl", "--size", "6").split()
+    assert scored[-4:] == ["0", "30", "1.000", "1.000"]
+    asked = python(hostile, site, "-m", "lengen", "evaluate", "zero.py:answer", "addition", "--size", "6").split()
+    assert asked[-4:-2] == ["0", "0"]
+
+
+def test_a_wrong_word_is_answered_by_one_sentence(site, hostile, capsys):
+    assert entry(["evaluate", "nothing.py:answer", "addition"]) == 2
+    assert entry(["score", "additoin", str(hostile / "reproduce.py")]) == 2
+    assert entry(["score", "addition", str(hostile / "absent.jsonl")]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 3 and all(line.startswith("lengen: ") for line in told)
+
+
+def test_a_file_of_the_user_that_hides_the_program_of_a_clone_is_named(hostile):
+    (hostile / "reproduce.py").write_text("")
+    code = "import lengen\ntry: lengen.load('a/b/c')\nexcept ValueError as e: print(e)"
+    assert "hides the program of this clone with its name" in python(hostile, ROOT, "-c", code)

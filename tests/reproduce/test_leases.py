@@ -1,13 +1,17 @@
-"""Leases: one writer a run, whoever dies, on whatever file system; several commands share the work."""
+"""Leases of runs, and what the doctor says of a machine."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
+from reproduce.cli import main
+from reproduce.commands import doctor
 from reproduce.store import files
 from reproduce.store.files import LEASE, BusyError, LostError, StoreError, leased
 from reproduce.store.store import LocalStore
@@ -21,7 +25,6 @@ INFO = {"spec": SPEC.to_dict(), "overrides": []}
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Leases that are left behind after half a second."""
     monkeypatch.setattr(files, "STALE", 0.5)
     monkeypatch.setattr(files, "HEARTBEAT", 0.1)
     files._lease.cache_clear()
@@ -37,13 +40,23 @@ def of_another_machine(home: Path) -> str:
     return "".join(f"{other.get(line.partition('=')[0], line)}\n" for line in lines)
 
 
-def test_a_lease_names_its_owner_and_is_gone_when_it_ends(tmp_path):
+def test_a_lease_names_its_owner_beats_while_it_is_held_and_notices_its_loss(tmp_path, quick):
     with leased(tmp_path):
         text = (tmp_path / LEASE).read_text()
         assert f"pid={os.getpid()}\n" in text and "token=" in text and "host=" in text
         with pytest.raises(BusyError, match="by this process already"), leased(tmp_path):
             pass
     assert list(tmp_path.iterdir()) == []
+    with leased(tmp_path) as held:
+        first = (tmp_path / LEASE).stat().st_mtime_ns
+        wait_until(lambda: (tmp_path / LEASE).stat().st_mtime_ns > first)
+        held.check()
+    with pytest.raises(LostError), leased(tmp_path) as held:
+        held.glance()
+        (tmp_path / LEASE).unlink()
+        for _ in range(500):
+            time.sleep(0.02)
+            held.glance()
 
 
 def test_a_lease_of_another_machine_is_taken_over_when_its_heart_stopped(tmp_path, quick):
@@ -81,13 +94,6 @@ def test_a_lease_that_a_killed_process_left_empty_is_cleared(tmp_path, monkeypat
     assert not (tmp_path / LEASE).exists()
 
 
-def test_heartbeats_keep_a_lease(tmp_path, quick):
-    with leased(tmp_path) as held:
-        first = (tmp_path / LEASE).stat().st_mtime_ns
-        wait_until(lambda: (tmp_path / LEASE).stat().st_mtime_ns > first)
-        held.check()
-
-
 def test_who_lost_its_lease_publishes_nothing(tmp_path, quick):
     store = LocalStore(tmp_path)
     with pytest.raises(LostError, match=r"taken over by process \d+ on elsewhere"), store.workspace(*KEY) as space:
@@ -97,15 +103,6 @@ def test_who_lost_its_lease_publishes_nothing(tmp_path, quick):
         os.replace(successor, lease)
         space.publish(INFO, outcome())
     assert LocalStore(tmp_path).runs() == [] and lease.exists(), "and its successor keeps its lease"
-
-
-def test_a_heartbeat_finds_out_and_the_next_report_ends_the_run(tmp_path, quick):
-    with pytest.raises(LostError), leased(tmp_path) as held:
-        held.glance()
-        (tmp_path / LEASE).unlink()
-        for _ in range(500):
-            time.sleep(0.02)
-            held.glance()
 
 
 def test_leases_of_other_settings_are_refused_in_one_sentence(tmp_path, quick):
@@ -132,6 +129,7 @@ def test_nothing_needs_fcntl(tmp_path):
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
+@pytest.mark.slow
 def test_four_commands_share_the_work_and_a_killed_one_is_succeeded(results):
     """Never one run twice, SIGKILL included; who finds a run in other hands goes on with the next."""
     results.mkdir()
@@ -163,3 +161,94 @@ def test_four_commands_share_the_work_and_a_killed_one_is_succeeded(results):
     versions = sorted(path.parent.name for path in results.glob("local/**/run.json"))
     assert versions == ["v1"] * 12
     assert not list(results.glob("local/**/.lease*")), "nothing is left behind"
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("COLUMNS", "180")
+    monkeypatch.setattr("lengen.training.kernels.compile_line", lambda: None)
+    return tmp_path / "results"
+
+
+def test_a_healthy_machine_has_a_line_for_everything_and_leaves_no_trace(root, capsys):
+    code = main(["doctor"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[5:18].strip() for line in lines] == [
+        "Python", "processor", "disk", "permission", "leases", "stale leases", "packages", "torch", "CUDA", "compiler",
+    ]  # fmt: skip
+    assert code == any(line.startswith("look") for line in lines)
+    assert all(line.startswith("ok") for line in lines[3:6])
+    assert not root.exists() and list(root.parent.iterdir()) == []
+
+
+def test_python_processors_disks_and_cuda_have_remedies(root, monkeypatch):
+    assert "install Python 3.11" in doctor.python((3, 9, 2)).remedy and not doctor.python((3, 11, 0)).remedy
+    assert "AVX2" in doctor.instructions("old", ("fma",)).remedy
+    assert not doctor.instructions("unknown", ()).remedy and not doctor.instructions("new", ("avx2",)).remedy
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**9, 10**9, 10**6))
+    assert "make room" in doctor.disk(root).remedy
+    assert not doctor.cuda("12.8", "H100", "570.1").remedy and not doctor.cuda("12.8", "", "").remedy
+    assert "pytorch.org" in doctor.cuda("", "", "570.1").remedy
+    assert "update the driver" in doctor.cuda("13.0", "", "470.1").remedy
+
+
+def test_a_folder_that_cannot_be_written_is_named(root, monkeypatch):
+    """The system's refusal is made up, because root may write everywhere."""
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    (finding,) = doctor.folder(root)
+    assert "Permission denied" in finding.found and "LENGEN_RESULTS" in finding.remedy
+
+
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_file_where_results_should_be_is_named(root, capsys, below):
+    root.write_text("a file")
+    (finding,) = doctor.folder(root / below)
+    assert "results is no folder" in finding.found and "LENGEN_RESULTS" in finding.remedy
+    assert main(["doctor"]) == 1 and "is no folder" in capsys.readouterr().out
+
+
+def test_a_file_system_that_holds_no_lease_is_named(root, monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda handle: None)
+
+    def broken(*_, **__):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("filelock.SoftFileLease.acquire", broken)
+    *_, finding = doctor.folder(root.parent)
+    assert finding.what == "leases" and "Function not implemented" in finding.found and finding.remedy
+
+
+def test_a_silent_lease_is_named_and_left_alone(root):
+    home = root / "local/toy/fig1/alpha/cpu/seed-0"
+    with leased(home):
+        now = (home / LEASE).stat().st_mtime
+        assert doctor.silent_leases(root, now).found == "none"
+        finding = doctor.silent_leases(root, now + 2 * files.STALE + 1)
+        assert f"process {os.getpid()}" in finding.found and "takes them over" in finding.remedy
+        assert (home / LEASE).exists()
+
+
+def test_packages_that_are_not_those_of_the_lock_are_named(tmp_path, monkeypatch):
+    (tmp_path / "requirements.lock").write_text("numpy==0.0.1 \\\n    --hash=sha256:0\nno-such-package==1.0\n")
+    monkeypatch.setattr("reproduce.store.checkout.checkout", lambda: tmp_path)
+    finding = doctor.packages()
+    assert "for 0.0.1" in finding.found and "no-such-package absent for 1.0" in finding.found and finding.remedy
+    monkeypatch.setattr("reproduce.store.checkout.checkout", lambda: None)
+    assert not doctor.packages().remedy
+
+
+def test_a_line_is_compiled(monkeypatch):
+    def broken() -> None:
+        raise OSError("failed to map segment")
+
+    monkeypatch.setattr("lengen.training.kernels.compile_line", broken)
+    found = doctor.compiler()
+    assert "failed to map segment" in found.found and "trainings go on uncompiled" in found.remedy
+    monkeypatch.setattr("lengen.training.kernels.compile_line", lambda: None)
+    assert not doctor.compiler().remedy

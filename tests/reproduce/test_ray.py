@@ -162,7 +162,6 @@ def test_signals_wait_until_they_are_asked_for():
 
 
 def events(root, mark, kind=Instant, seed=0, code=None):
-    """Give the events of one task, which runs in this process."""
     (job,) = jobs(kind, (seed,))
     return _run(job, Order(root, {"commit": "none"}), False, mark, checkout.code_digest() if code is None else code)
 
@@ -189,8 +188,6 @@ def test_a_task_makes_its_run_from_what_an_earlier_try_left(mark, tmp_path):
 
 
 class GoesOnWhenHeard(Instant):
-    """Reports a step and trains on once somebody has heard of it."""
-
     heard = threading.Event()
 
     def run(self, seed, folder, report, loggers=()):
@@ -230,14 +227,11 @@ def test_a_run_that_another_process_makes_is_postponed(mark, tmp_path):
     assert event == "postponed" and "is being written by" in sentence
 
 
-@pytest.mark.parametrize(
-    ("kind", "event", "sentence"),
-    [
-        (FailsForSeedOne, "failed", "RuntimeError: seed one is unlucky (traceback in {work}/error.txt)"),
-        (Diverges, "failed", "the last good checkpoint is {work}/last.ckpt"),
-        (BadField, "fatal", "data.task=knitting: unknown task"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "event", "sentence"), [
+    (FailsForSeedOne, "failed", "RuntimeError: seed one is unlucky (traceback in {work}/error.txt)"),
+    (Diverges, "failed", "the last good checkpoint is {work}/last.ckpt"),
+    (BadField, "fatal", "data.task=knitting: unknown task"),
+])  # fmt: skip
 def test_a_failure_is_a_sentence_about_the_files_in_the_folder(mark, tmp_path, kind, event, sentence):
     work = tmp_path / str(WORK).replace("seed-0", "seed-1")
     *_, (last, shown) = events(tmp_path, mark, kind, seed=1)

@@ -30,7 +30,6 @@ def reference(tmp_path):
 
 
 def at(store, seed=0, variant="alpha", what=None):
-    """A finished local run of a variant."""
     key = (f"{FIGURE}/{variant}", "cpu", seed)
     with store.workspace(*key, HASH) as space:
         (space.folder / "metrics.csv").write_text("step,name,value\n5,train_loss,0.1\n5,val_exact_match,nan\n")
@@ -39,7 +38,6 @@ def at(store, seed=0, variant="alpha", what=None):
 
 
 def rich():
-    """An outcome with every record there is."""
     what = outcome()
     what.key_counts = [KeyCount(2, 2, 1, 0, 7, 11), KeyCount(2, 2, 0, 0, 7, 9)]
     what.attention = AttentionMap(("1", "+"), np.full((1, 2, 2, 2), 0.5, np.float32), 3)
@@ -128,20 +126,17 @@ def test_runs_made_with_set_big_weights_and_damaged_files_are_refused(store, ref
     assert reference.runs() == []
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
-    [
-        ("scores.csv", ",10,7,", ",10,8,", "the rows of alpha cpu 0 are not those"),
-        ("scores.csv", "variant", "option", "expected columns variant,profile,seed"),
-        ("scores.csv", "alpha,cpu,0,2", "alpha,cpu,x,2", "line 2"),
-        ("metrics.csv", "0.1", "0.2", "the rows of alpha cpu 0 are not those"),
-        ("runs.jsonl", '"profile": "cpu"', '"profile": 3', "line 1"),
-        ("runs.jsonl", "{", "", "line 1"),
-        ("runs.jsonl", "toy/fig1", "toy/fig2", "belongs to another figure"),
-        ("settings.json", HASH, "f" * 16, "has no specification"),
-        ("settings.json", "{", "", "settings.json"),
-    ],
-)
+@pytest.mark.parametrize(("name", "old", "new", "said"), [
+    ("scores.csv", ",10,7,", ",10,8,", "the rows of alpha cpu 0 are not those"),
+    ("scores.csv", "variant", "option", "expected columns variant,profile,seed"),
+    ("scores.csv", "alpha,cpu,0,2", "alpha,cpu,x,2", "line 2"),
+    ("metrics.csv", "0.1", "0.2", "the rows of alpha cpu 0 are not those"),
+    ("runs.jsonl", '"profile": "cpu"', '"profile": 3', "line 1"),
+    ("runs.jsonl", "{", "", "line 1"),
+    ("runs.jsonl", "toy/fig1", "toy/fig2", "belongs to another figure"),
+    ("settings.json", HASH, "f" * 16, "has no specification"),
+    ("settings.json", "{", "", "settings.json"),
+])  # fmt: skip
 def test_damaged_tables_are_refused_with_one_sentence(store, reference, name, old, new, said):
     reference.adopt([at(store)], store)
     path = store.root / "reference" / FIGURE / name

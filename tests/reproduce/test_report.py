@@ -1,31 +1,39 @@
-"""The report is pages of a site: complete, closed to the network, every link leads somewhere, nothing in them runs but
-their own script, and what did not change is not written again."""
+"""The report and all pages that are committed."""
 
 import base64
 import dataclasses
+import datetime
 import hashlib
 import itertools
 import json
 import math
 import re
+import shutil
+import textwrap
+import tomllib
 from collections import Counter
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
+import yaml
 
+import lengen
 from lengen.results.records import Counts, Grid
-from reproduce import figures
+from reproduce import figures, publication
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
 from reproduce.comparison.recorded import WORDS
 from reproduce.comparison.statements import statements
+from reproduce.pages import comparison, overview, readme
 from reproduce.pages import site as pages
 from reproduce.pages.records import attention, counts, curves, experiments
 from reproduce.runs.costs import accuracies
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference
-from reproduce.store.store import Store
+from reproduce.store.store import WEIGHTS, Store, StoreError
 from tests.fixtures.drawings import attention as looking
 from tests.fixtures.drawings import run, spec
 from tests.fixtures.site import committed_pictures, quiet, written
@@ -37,8 +45,6 @@ LARGEST_PAGE = 3 * 10**6
 
 
 class Read(HTMLParser):
-    """What a page holds: ids, links, pictures, scripts."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.ids, self.links, self.pictures, self.scripts, self.heads = Counter(), [], [], [], Counter()
@@ -71,7 +77,6 @@ class Read(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The site of all committed runs, written once."""
     with pytest.MonkeyPatch.context() as patch:
         committed_pictures(patch)
         yield written(tmp_path_factory.mktemp("results"))
@@ -79,11 +84,10 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def read(site):
-    """Every page of it."""
     return {path: Read(path.read_text(encoding="utf-8")) for path in sorted(site[0].rglob("*.html"))}
 
 
-def test_every_link_picture_and_place_is_there_without_a_network(read):
+def test_every_link_is_there_without_a_network_and_one_script_runs_that_the_page_allows(read):
     ids = {path: set(page.ids) for path, page in read.items()}
     checked = 0
     for path, page in read.items():
@@ -98,9 +102,6 @@ def test_every_link_picture_and_place_is_there_without_a_network(read):
                 assert unquote(place) in ids[target], f"{path.name}: {link}"
             checked += 1
     assert checked > 900
-
-
-def test_one_script_runs_and_it_is_the_one_that_the_page_allows(read):
     for page in read.values():
         (own,) = [text for kind, text in page.scripts if kind != "application/json"]
         digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
@@ -162,14 +163,13 @@ def test_what_did_not_change_is_not_written_again_and_it_says_how_far_it_is(site
 
 
 def page_of(*runs):
-    """The page of a figure that has these runs."""
     held = {}
     for one in runs:
         held.setdefault(one.experiment, []).append(one)
     return pages.rendered("\n\n".join(["# t", *pages.explorer(None, (), held), *pages.sections(held)]))
 
 
-def test_nothing_that_a_run_says_becomes_markup():
+def test_maps_and_curves_of_a_page_are_those_of_the_run_and_nothing_becomes_markup():
     nasty = run("coupling/fig1/a", spec(), attention=dataclasses.replace(looking(), tokens=(NASTY,) * 13))
     info = {**nasty.info, "device": NASTY, "commit": NASTY}
     nasty = dataclasses.replace(nasty, experiment=f"coupling/fig1/{NASTY}", info=info, metrics=((1, NASTY, 0.5),))
@@ -179,6 +179,21 @@ def test_nothing_that_a_run_says_becomes_markup():
     assert found.heads["img"] == 0 and len([1 for kind, _ in found.scripts if kind != "application/json"]) == 1
     (trained,) = (json.loads(text) for kind, text in found.scripts if kind and "0.5" in text)
     assert trained == {f"fig1/{NASTY}": {NASTY: [[0, [[1, 0.5]]]]}}
+    made = run(
+        "a", spec(), attention=looking(), metrics=((1, "loss", 2.0), (2, "loss", float("nan")), (3, "loss", 1.0))
+    )
+    held = attention(made)
+    average, alone = (base64.b64decode(one["weights"]) for one in held["maps"])
+    assert held["shape"] == [2, 2, 13, 13] and len(average) == 2 * 2 * 13 * 13 and set(average) == {0, 255}
+    assert alone == looking().examples[0].weights.tobytes() != average
+    assert [one["name"] for one in held["maps"]] == ["average of 20", "".join(looking().examples[0].tokens)]
+    assert curves([made]) == {"loss": [(0, [(1, 2.0), (3, 1.0)])]}
+    long = run("a", spec(), 4, metrics=tuple((step, "loss", 1.0) for step in range(1, 2001)))
+    ((mine, few), (other, fewer)) = curves([made, long])["loss"]
+    assert (mine, len(few), other) == (0, 2, 4) and (fewer[0][0], fewer[-1][0]) == (1, 2000)
+    apart = [math.log(after / before) for (before, _), (after, _) in itertools.pairwise(fewer)]
+    assert 10 < len(fewer) <= 26 and max(apart) < 0.7 + min(apart), "apart on a logarithmic axis"
+    assert attention(run("b", spec())) is None
 
 
 def test_every_experiment_has_a_row_with_its_values_or_why_not():
@@ -210,16 +225,15 @@ def test_what_a_figure_lacks_is_what_its_size_has_and_nobody_ran(tmp_path):
     assert figures.Sheet(tmp_path / "sorting-night", figure, done).missing == len(at_night) - 1
 
 
-def test_counts_of_a_page_are_those_of_the_runs():
+def test_counts_of_a_page_are_those_of_the_runs_also_of_one_that_tested_nothing():
     runs = [run("coupling/fig1/a", spec(), seed, 0.3 * seed) for seed in range(3)]
     found = counts("fig1/a", runs)
     assert found["cells"][0] == [1, 2] and len(found["cells"]) == 12 == len(found["inside"])
     assert found["inside"] == [int(length <= 2 and count <= 3) for length, count in found["cells"]]
     assert [seed["right"][0] for seed in found["modes"]["free_running"]] == [0, 30, 60]
     assert {n for seed in found["modes"]["teacher_forced"] for n in seed["n"]} == {100}
-
-
-def test_edits_of_a_page_are_those_of_the_modes_that_count_them():
+    empty = dataclasses.replace(run("coupling/fig1/a", spec()), grid=Grid(("length",)))
+    assert "not tested" in page_of(empty)
     made = run("coupling/fig1/a", spec(), 0, 0.3)
     for modes in made.grid.scores.values():
         modes["free_running"] = Counts({**modes["free_running"], "edit_sum": 12, "reference_tokens": 40})
@@ -230,29 +244,6 @@ def test_edits_of_a_page_are_those_of_the_modes_that_count_them():
     for found, among in ((per_token, 40), (per_response, 100)):
         (seed,) = found["modes"]["free_running"]
         assert {*seed["right"]} == {12} and {*seed["n"]} == {among}
-
-
-def test_maps_and_curves_of_a_page_are_those_of_the_run():
-    made = run(
-        "a", spec(), attention=looking(), metrics=((1, "loss", 2.0), (2, "loss", float("nan")), (3, "loss", 1.0))
-    )
-    held = attention(made)
-    average, alone = (base64.b64decode(one["weights"]) for one in held["maps"])
-    assert held["shape"] == [2, 2, 13, 13] and len(average) == 2 * 2 * 13 * 13 and set(average) == {0, 255}
-    assert alone == looking().examples[0].weights.tobytes() != average
-    assert [one["name"] for one in held["maps"]] == ["average of 20", "".join(looking().examples[0].tokens)]
-    assert curves([made]) == {"loss": [(0, [(1, 2.0), (3, 1.0)])]}
-    long = run("a", spec(), 4, metrics=tuple((step, "loss", 1.0) for step in range(1, 2001)))
-    ((mine, few), (other, fewer)) = curves([made, long])["loss"]
-    assert (mine, len(few), other) == (0, 2, 4) and (fewer[0][0], fewer[-1][0]) == (1, 2000)
-    apart = [math.log(after / before) for (before, _), (after, _) in itertools.pairwise(fewer)]
-    assert 10 < len(fewer) <= 26 and max(apart) < 0.7 + min(apart), "apart on a logarithmic axis"
-    assert attention(run("b", spec())) is None
-
-
-def test_a_run_that_tested_nothing_has_a_row():
-    empty = dataclasses.replace(run("coupling/fig1/a", spec()), grid=Grid(("length",)))
-    assert "not tested" in page_of(empty)
 
 
 def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatch):
@@ -289,3 +280,166 @@ def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatc
     other = Read(index.read_text())
     assert "bias_calibration.html" not in other.links
     assert "python -m reproduce report bias_calibration" in index.read_text()
+
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results"
+REPORTS = sorted(ROOT.glob("papers/*/REPORT.md"))
+LARGEST_CRATE = 300_000
+"""Bytes."""
+LARGEST_RESULTS = 40_000_000
+"""Bytes: small text and pictures, which a clone brings along."""
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[Path, str]:
+    return publication.files(ROOT)
+
+
+@pytest.fixture(scope="module")
+def known() -> overview.Facts:
+    return overview.gather(ROOT)
+
+
+@pytest.fixture(scope="module")
+def citation() -> dict:
+    return yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def test_committed_files_and_cards_of_models_are_what_promote_would_write(files, known):
+    stale = [str(path.relative_to(ROOT)) for path, text in files.items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, "python -m reproduce.publication writes them anew"
+    there = {*RESULTS.glob("badges/*"), *RESULTS.glob("reference/**/README.md"), *REPORTS}
+    assert there <= set(files), "a file that nothing writes any more"
+    cards = {
+        path.parent: text
+        for path, text in files.items()
+        if path.name == "README.md" and path.is_relative_to(known.reference.path)
+    }
+    for path in RESULTS.glob(f"reference/**/{WEIGHTS}"):
+        folder = path.parents[2]
+        assert path.relative_to(folder).as_posix() in cards[folder]
+    for folder, text in cards.items():
+        _, head, body = text.split("---\n", 2)
+        told = yaml.safe_load(head)
+        assert told["license"] == "mit" and told["library_name"] == "lengen" and "safetensors" in told["tags"]
+        assert f"# {folder.relative_to(known.reference.path).as_posix()}\n" in body
+        for target in re.findall(r"\]\(([^)]+)\)", body):
+            assert (folder / target).is_file(), f"{folder} links to {target}"
+
+
+def test_comparison_badge_recipe_and_crate_say_what_was_found(known, monkeypatch):
+    for paper, found in known.compared.items():
+        path = known.reference.path / paper / "comparison.md"
+        assert comparison.page(found) == path.read_text(encoding="utf-8")
+    assert (
+        ElementTree.fromstring(publication.badge("a < b", '"c" & d', publication.OPEN)).get("aria-label")
+        == 'a < b: "c" & d'
+    )
+    picture = ElementTree.fromstring(publication.claims(known))
+    shown = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert ": ".join(shown) == picture.get("aria-label") == picture.findtext("{http://www.w3.org/2000/svg}title")
+    assert re.fullmatch(r"\d+ of \d+ within 5 points", shown[1])
+    (recipe,) = re.findall(r"(?:^    .+\n)+", (RESULTS / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    monkeypatch.chdir(ROOT)
+    printed: list = []
+    exec(textwrap.dedent(recipe), {"print": printed.append})
+    counted = {(n, w): c for n, found in known.compared.items() for w, c in found.counts.items() if c}
+    assert printed[0].to_dict() == counted
+    actions = [entity for entity in entities().values() if entity["@type"] == "CreateAction"]
+    runs = [run for some in known.runs.values() for run in some]
+    assert sum(int(action["name"].split()[0]) for action in actions) == len(runs)
+    made = {(f"results/reference/{run.experiment.rpartition('/')[0]}/", run.info["commit"]) for run in runs}
+    programs = {name: entity["version"] for name, entity in entities().items() if "version" in entity}
+    told = {
+        (folder, programs[action["instrument"]["@id"]]) for action in actions for folder in references(action["result"])
+    }
+    assert told == made
+    assert all(action["startTime"] < action["endTime"] for action in actions)
+
+
+def entities() -> dict[str, dict]:
+    graph = json.loads((ROOT / "ro-crate-metadata.json").read_text(encoding="utf-8"))["@graph"]
+    assert len({entity["@id"] for entity in graph}) == len(graph)
+    return {entity["@id"]: entity for entity in graph}
+
+
+def references(value: object) -> list[str]:
+    if isinstance(value, list):
+        return [name for item in value for name in references(item)]
+    return [value["@id"]] if isinstance(value, dict) else []
+
+
+def test_what_is_committed_of_results_is_small_and_described():
+    sizes = {path: path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()}
+    committed = {path: size for path, size in sizes.items() if path.relative_to(RESULTS).parts[0] != "local"}
+    largest = sorted(committed, key=committed.__getitem__, reverse=True)[:10]
+    assert sum(committed.values()) < LARGEST_RESULTS, f"the largest are {[str(path) for path in largest]}"
+    described = (RESULTS / "README.md").read_text(encoding="utf-8").partition("## Columns")[2]
+    for name in ("published.csv", "statements.csv"):
+        columns = (RESULTS / name).read_text(encoding="utf-8").partition("\n")[0].split(",")
+        assert not [column for column in columns if f"`{column}`" not in described], name
+    assert (ROOT / "ro-crate-metadata.json").stat().st_size < LARGEST_CRATE
+    known = entities()
+    assert known["ro-crate-metadata.json"]["about"] == {"@id": "./"}
+    for entity in known.values():
+        for name, value in entity.items():
+            if (entity["@id"], name) != ("ro-crate-metadata.json", "conformsTo"):
+                assert set(references(value)) <= set(known), f"{entity['@id']} {name}"
+    for part in references(known["./"]["hasPart"]):
+        assert (ROOT / part).exists(), part
+
+
+def test_reports_have_all_blocks_and_by_hand_no_measured_number():
+    assert {path.parent.name for path in REPORTS} >= {
+        name for name in CATALOGUE.papers() if CATALOGUE.paper(name).arxiv
+    }
+    for path in REPORTS:
+        text = path.read_text(encoding="utf-8")
+        kinds = [found["kind"] for found in readme.BLOCK.finditer(text)]
+        assert set(kinds) >= {"identity", "claims", "held", "failed", "undecided", "cost"}, path
+        assert len(kinds) == len(set(kinds)), path
+        for target in re.findall(r"\]\(([^)#]+)\)", text):
+            assert target.startswith("https://") or (path.parent / target).exists(), f"{path} links to {target}"
+    for path in REPORTS:
+        text = readme.BLOCK.sub("", path.read_text(encoding="utf-8"))
+        assert not re.search(r"\b[01]\.\d|\d ?%|\breproduced\b|\bundecided\b|\bcannot tell\b", text), path
+    sections = (ROOT / "docs/gallery.md").read_text(encoding="utf-8").split("\n### ")
+    listed = {text.partition(":")[0]: "Published beside ours" in text for text in sections}
+    assert listed["Figure 3.6"] and listed["Table 2"]
+    assert not any(listed[f"Figure {number}"] for number in ("3.7", "3.8", "3.9", "4.15", "4.16"))
+
+
+def test_the_citation_has_the_version_of_the_project_and_the_ids_of_the_papers(citation):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert citation["cff-version"] == "1.2.0" and citation["version"] == lengen.__version__
+    assert citation["date-released"] >= datetime.date(2026, 11, 22) and citation["license"] == project["license"]
+    cited = {reference["title"]: reference for reference in citation["references"]}
+    papers = [CATALOGUE.paper(name) for name in CATALOGUE.papers()]
+    assert set(cited) == {paper.title for paper in papers if (ROOT / "papers" / paper.name / "REPORT.md").is_file()}
+    for paper in papers:
+        reference = cited.get(paper.title, {})
+        ids = [item["value"] for item in reference.get("identifiers", [])]
+        wanted = [("arXiv", paper.arxiv), ("openreview", paper.openreview)]
+        assert ids == [f"{kind}:{value}" for kind, value in wanted if value]
+        assert reference.get("doi") == (f"10.48550/arXiv.{paper.arxiv}" if paper.arxiv else None)
+
+
+def test_only_what_changed_is_written(known, tmp_path):
+    paper = next(iter(known.compared))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    folder = tmp_path / "results" / "reference" / paper
+    folder.mkdir(parents=True)
+    with pytest.raises(StoreError, match="results/reference holds no finished run of a paper"):
+        publication.write(tmp_path)
+    assert not (tmp_path / "results" / "statements.csv").exists()
+    figure = known.runs[paper][0].experiment.rpartition("/")[0]
+    shutil.copytree(known.reference.path / figure, tmp_path / "results" / "reference" / figure)
+    first = publication.write(tmp_path)
+    assert tmp_path / "ro-crate-metadata.json" in first and tmp_path / "results" / "statements.csv" in first
+    assert publication.write(tmp_path) == []
+    (tmp_path / "results" / "statements.csv").write_text("")
+    card = folder / "fig1" / "gone" / "README.md"
+    card.parent.mkdir(parents=True)
+    card.touch()
+    assert publication.write(tmp_path) == [tmp_path / "results" / "statements.csv", card] and not card.exists()

@@ -23,8 +23,6 @@ RUN = "results/local/toy/fig1/alpha/cpu/seed-0/v1"
 
 
 class Better(Instant):
-    """The same setting after somebody changed what it computes."""
-
     def run(self, seed, folder, report, loggers=()):
         result = super().run(seed, folder, report, loggers)
         (folder / "model.safetensors").write_bytes(b"other weights")
@@ -87,14 +85,11 @@ def test_the_newest_run_of_the_declared_setting_is_taken_and_one_made_with_set_b
     assert "same     metrics                            1 number" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([RUN], "holds no finished run"),
-        (["toy/fig1/alpha"], "make one with python -m reproduce run toy/fig1/alpha"),
-        (["toy/fig1"], "names 2 experiments: name one"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    ([RUN], "holds no finished run"),
+    (["toy/fig1/alpha"], "make one with python -m reproduce run toy/fig1/alpha"),
+    (["toy/fig1"], "names 2 experiments: name one"),
+])  # fmt: skip
 def test_a_run_that_is_not_there_is_one_sentence(results, arguments, said, capsys):
     (results / "local").mkdir(parents=True)
     assert main(["rerun", *arguments]) == 2

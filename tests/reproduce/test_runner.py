@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from lengen import SettingError
 from lengen.experiment import Experiment
-from lengen.part import SettingError
 from lengen.results.progress import Progress
 from reproduce.catalogue import CATALOGUE, usual_profile
 from reproduce.runs import costs as estimate
@@ -54,7 +54,7 @@ def make(results, todo, workers=1, fresh=False):
         return runner.run(todo, done, order, Local(workers), display), stream.getvalue()
 
 
-def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent():
+def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent_or_wrong():
     made = plan(CATALOGUE.select("toy"), "cpu", (0, 2), ())
     assert [job.name for job in made.jobs] == [
         f"toy/fig1/{variant} seed {seed}" for variant, seed in itertools.product(("alpha", "beta"), (0, 2))
@@ -62,30 +62,6 @@ def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent():
     assert made.absent == {"toy/fig3/huge": "needs a GPU"}
     assert [job.seed for job in plan(CATALOGUE.select("toy/fig2"), "paper").jobs] == [0, 1]  # the published seeds
     assert [job.experiment for job in plan(CATALOGUE.select("toy/fig2"), "cpu").jobs] == ["toy/fig1/alpha"]
-
-
-def sized(*profiles):
-    return Experiment(name=f"p/f/{'-'.join(profiles)}", claim="c", place="p", specs=dict.fromkeys(profiles), seeds=1)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "profile"),
-    [
-        ([("smoke", "night")], "night"),
-        ([("smoke", "night"), (), ("smoke",)], "night"),
-        ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"),
-        ([("smoke", "cpu")], "cpu"),
-        ([("night", "paper")], "cpu"),
-        ([("smoke", "paper")], "cpu"),
-        ([()], "cpu"),
-    ],
-)
-def test_the_only_size_for_a_core_is_taken_where_none_is_named(sizes, profile):
-    """A published size is never taken unasked."""
-    assert usual_profile([sized(*names) for names in sizes]) == profile
-
-
-def test_a_plan_without_jobs_and_a_bad_override_say_why():
     with pytest.raises(PlanError, match="toy/fig3/huge has no cpu profile \\(needs a GPU\\)"):
         plan(CATALOGUE.select("toy/fig3"), "cpu")
     with pytest.raises(PlanError, match="all experiments are extra ones at --profile cpu"):
@@ -93,6 +69,24 @@ def test_a_plan_without_jobs_and_a_bad_override_say_why():
     with pytest.raises(SettingError, match=r"nearest: steps"):
         jobs(overrides=["train.step=3"])
     assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3
+
+
+def sized(*profiles):
+    return Experiment(name=f"p/f/{'-'.join(profiles)}", claim="c", place="p", specs=dict.fromkeys(profiles), seeds=1)
+
+
+@pytest.mark.parametrize(("sizes", "profile"), [
+    ([("smoke", "night")], "night"),
+    ([("smoke", "night"), (), ("smoke",)], "night"),
+    ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"),
+    ([("smoke", "cpu")], "cpu"),
+    ([("night", "paper")], "cpu"),
+    ([("smoke", "paper")], "cpu"),
+    ([()], "cpu"),
+])  # fmt: skip
+def test_the_only_size_for_a_core_is_taken_where_none_is_named(sizes, profile):
+    """A published size is never taken unasked."""
+    assert usual_profile([sized(*names) for names in sizes]) == profile
 
 
 def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
@@ -356,7 +350,7 @@ def test_a_full_folder_of_temporary_files_is_named(monkeypatch, tmp_path, error)
     assert f"{tmp_path / 'small'}, is full" in str(told.value)
 
 
-def test_a_further_stage_does_not_set_a_job_back():
+def test_estimates_grow_with_the_work_and_a_further_stage_does_not_set_a_job_back():
     job = Job("toy/fig1/alpha", "cpu", 0, SPEC)
     forecast = Forecast({job: estimate.Cost(90.0, 10.0)}, 1, iter([0.0, 100.0, 110.0, 120.0, 130.0]).__next__)
     shares = []
@@ -364,6 +358,11 @@ def test_a_further_stage_does_not_set_a_job_back():
         forecast.see(job, Progress(*progress, None, None))
         shares.append(forecast.share())
     assert shares == sorted(shares) and shares[-1] == 1.0
+    base = estimate.cost(SPEC, "cpu")
+    assert estimate.cost(spec_with(steps=4000), "cpu").train > 100 * (base.train - 1)
+    assert estimate.cost(spec_with(batch=4000), "cpu").train > base.train
+    assert estimate.makespan([3.0, 2.0, 2.0, 1.0], 2) == 4.0
+    assert estimate.makespan([], 2) == 0.0
 
 
 def test_plain_lines_speak_every_ten_seconds(monkeypatch):
@@ -400,11 +399,3 @@ def test_the_live_table_shows_each_running_job():
         )
         display.failed(job, "it diverged [at] step 3")
     assert "failed: it diverged [at] step 3" in stream.getvalue()
-
-
-def test_estimates_grow_with_the_work():
-    base = estimate.cost(SPEC, "cpu")
-    assert estimate.cost(spec_with(steps=4000), "cpu").train > 100 * (base.train - 1)
-    assert estimate.cost(spec_with(batch=4000), "cpu").train > base.train
-    assert estimate.makespan([3.0, 2.0, 2.0, 1.0], 2) == 4.0
-    assert estimate.makespan([], 2) == 0.0

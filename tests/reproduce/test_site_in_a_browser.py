@@ -73,7 +73,7 @@ ROWS = "[...document.querySelectorAll('main details table')].at(-1)"
 """The table of a paper's experiments."""
 
 
-def test_experiments_are_left_by_the_words_of_their_rows(site, browser):
+def test_experiments_are_left_by_the_words_of_their_rows_and_sorted_by_a_heading(site, browser):
     browser.open(site / "matrix.html")
     browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     choose = f"""
@@ -86,9 +86,6 @@ def test_experiments_are_left_by_the_words_of_their_rows(site, browser):
     left = browser.run(choose, "not learned")
     assert 0 < len(left) < len(names) and set(left) < set(names)
     assert browser.run(choose, "") == names
-
-
-def test_a_heading_sorts_its_table(site, browser):
     browser.open(site / "coupling.html")
     browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     column = f"return [...{ROWS}.tBodies[0].rows].map(r => r.cells[2].textContent)"
@@ -103,16 +100,13 @@ def test_a_heading_sorts_its_table(site, browser):
         assert found[: len(told)] == told, "what has no value is last"
 
 
-def test_a_map_has_the_numbers_of_the_picture(site, browser):
+def test_maps_have_the_numbers_of_the_picture_and_edit_distances_no_percent(site, browser):
     browser.open(site / "coupling" / "fig1.html")
     cells = "[...document.querySelectorAll('.grid tr')].slice(0, -1)"
     shown = browser.run(f"return {cells}.map(row => [...row.cells].slice(1).map(cell => cell.textContent))")
     name = browser.run("return document.querySelectorAll('.explorer select')[1].selectedOptions[0].text")
     drawn = cell_medians(REFERENCE.of(f"coupling/{name}", "night"), "teacher_forced", "correct")
     assert shown == [[f"{value:.0f}" for value in row] for row in (100 * drawn).round().to_numpy()]
-
-
-def test_a_map_of_edit_distances_has_means_and_no_percent(site, browser):
     browser.open(site / "task_hinting" / "fig3.7.html")
     shown = browser.run("return [...document.querySelectorAll('.grid td')].map(cell => cell.textContent)")
     told = browser.run("return [...document.querySelectorAll('.grid td')].map(c => c.getAttribute('aria-label'))")
@@ -122,7 +116,7 @@ def test_a_map_of_edit_distances_has_means_and_no_percent(site, browser):
     assert not any("%" in text or "right" in text for text in told)
 
 
-def test_curves_have_the_numbers_and_the_colours_of_the_picture(site, browser):
+def test_curves_have_the_numbers_and_colours_of_the_picture_and_seeds_over_one_another(site, browser):
     browser.open(site / "coupling" / "fig3.html")
     told = browser.run(
         "return [...document.querySelectorAll('.explorer .plot circle')].map(c => c.getAttribute('aria-label'))"
@@ -135,9 +129,6 @@ def test_curves_have_the_numbers_and_the_colours_of_the_picture(site, browser):
         "return [...document.querySelectorAll('.explorer .plot circle')].map(c => c.getAttribute('fill'))"
     )
     assert colours[0] == to_hex(LOOKS["Position coupling"].colour)
-
-
-def test_seeds_of_a_setting_lie_over_one_another(site, browser):
     browser.open(site / "coupling" / "fig1.html")
     name = browser.run("return document.querySelector('#training-curves select').value")
     count = len(REFERENCE.of(f"coupling/{name}", "night"))
@@ -148,6 +139,16 @@ def test_seeds_of_a_setting_lie_over_one_another(site, browser):
     browser.run(choose + "s.dispatchEvent(new Event('input'))")
     assert told.startswith("Thick: seed 0; thin: seeds 1")
     assert browser.run("return document.querySelectorAll('#training-curves select')[1].value") == "train_loss"
+    browser.open(site / "coupling" / "fig3.html")
+    thin = "return document.querySelectorAll('.explorer .seed').length"
+    thick = "return document.querySelectorAll('.explorer polyline:not(.seed)').length"
+    boxes = "const b = document.querySelectorAll('.explorer input[type=checkbox]');"
+    seeds, lines = browser.run(thin), browser.run(thick)
+    assert seeds >= lines > 0
+    browser.run(boxes + "b[b.length - 1].click()")
+    assert (browser.run(thin), browser.run(thick)) == (0, lines)
+    browser.run(boxes + "b[0].click()")
+    assert browser.run(thick) == lines - 1
 
 
 def test_a_cell_says_its_counts_by_hover_and_by_keyboard(site, browser):
@@ -161,20 +162,7 @@ def test_a_cell_says_its_counts_by_hover_and_by_keyboard(site, browser):
     assert second != first and second == browser.run("return document.activeElement.getAttribute('aria-label')")
 
 
-def test_curves_show_the_seeds_that_are_switched_on(site, browser):
-    browser.open(site / "coupling" / "fig3.html")
-    thin = "return document.querySelectorAll('.explorer .seed').length"
-    thick = "return document.querySelectorAll('.explorer polyline:not(.seed)').length"
-    boxes = "const b = document.querySelectorAll('.explorer input[type=checkbox]');"
-    seeds, lines = browser.run(thin), browser.run(thick)
-    assert seeds >= lines > 0
-    browser.run(boxes + "b[b.length - 1].click()")
-    assert (browser.run(thin), browser.run(thick)) == (0, lines)
-    browser.run(boxes + "b[0].click()")
-    assert browser.run(thick) == lines - 1
-
-
-def test_the_attention_viewer_tells_a_weight_of_the_head_that_is_chosen(site, browser):
+def test_the_attention_viewer_tells_weights_of_heads_and_of_single_examples(site, browser):
     browser.open(site / "coupling" / "fig1.html")
     said = "return document.querySelector('#attention-viewer .said').textContent"
     heads = "[...document.querySelectorAll('.heads button')]"
@@ -189,9 +177,6 @@ def test_the_attention_viewer_tells_a_weight_of_the_head_that_is_chosen(site, br
     assert browser.run(said) != before and re.search(r"\): [01]\.\d{3}$", browser.run(said))
     browser.hover("canvas[tabindex]")
     assert browser.run(said) != before
-
-
-def test_the_attention_viewer_shows_single_examples_beside_their_average(site, browser):
     browser.open(site / "coupling" / "fig1.html")
     run = "const r = document.querySelector('#attention-viewer select'); r.value = arguments[0];"
     browser.run(run + "r.dispatchEvent(new Event('input'))", "fig1/coupling-scratchpad, night, seed 0, reference")

@@ -10,7 +10,7 @@ import pytest
 from reproduce import cli
 from reproduce.catalogue import USUAL
 from reproduce.cli import parser
-from reproduce.commands import run as engines
+from reproduce.commands import run
 from reproduce.runs import slurm
 from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.worker import JobQueue
@@ -29,7 +29,7 @@ def options(*arguments):
 
 
 def submission(tmp_path, *arguments, loggers=()):
-    return engines.slurm(options("--executor", "slurm", *arguments), Order(tmp_path, {}, loggers=loggers))
+    return run.slurm(options("--executor", "slurm", *arguments), Order(tmp_path, {}, loggers=loggers))
 
 
 def jobs(count=3, profile="cpu"):
@@ -88,20 +88,17 @@ def test_a_missing_sbatch_and_one_that_refuses_are_one_sentence(monkeypatch, tmp
         slurm.submitted([str(tmp_path / "a.sbatch")])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--workers", "2"], "--workers goes with --executor slurm, not with local"),
-        (["--executor", "ray", "--sbatch-args=-x"], "--sbatch-args goes with --executor slurm, not with ray"),
-        (["--executor", "slurm", "--gpus-per-run", "0.5"], "--gpus-per-run goes with --executor ray, not with slurm"),
-        (["--gpus-per-run", "0"], "--gpus-per-run goes with --executor ray"),
-        (["--executor", "slurm", "--dry-run", '--sbatch-args="unbalanced'], "No closing quotation; expected what"),
-        (["--executor", "slurm", "--share"], "--share goes with --executor local"),
-        (["--executor", "slurm", "--fresh"], "--fresh would be done again by every worker"),
-        (["--executor", "ray", "--cpus-per-run", "0"], "expected a whole number from 1, or a part of one"),
-        (["--executor", "ray", "--gpus-per-run", "1.5"], "expected a whole number from 0, or a part of one"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--workers", "2"], "--workers goes with --executor slurm, not with local"),
+    (["--executor", "ray", "--sbatch-args=-x"], "--sbatch-args goes with --executor slurm, not with ray"),
+    (["--executor", "slurm", "--gpus-per-run", "0.5"], "--gpus-per-run goes with --executor ray, not with slurm"),
+    (["--gpus-per-run", "0"], "--gpus-per-run goes with --executor ray"),
+    (["--executor", "slurm", "--dry-run", '--sbatch-args="unbalanced'], "No closing quotation; expected what"),
+    (["--executor", "slurm", "--share"], "--share goes with --executor local"),
+    (["--executor", "slurm", "--fresh"], "--fresh would be done again by every worker"),
+    (["--executor", "ray", "--cpus-per-run", "0"], "expected a whole number from 1, or a part of one"),
+    (["--executor", "ray", "--gpus-per-run", "1.5"], "expected a whole number from 0, or a part of one"),
+])  # fmt: skip
 def test_options_that_say_nothing_together_are_refused(arguments, said, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert cli.main(["run", RUN, *arguments]) == 2

@@ -1,10 +1,10 @@
-"""Files of strangers: whatever bytes they hold, one sentence comes out, and nothing in them is executed.
-
-The same inputs as in `make soak`, 2,000 of them.
-"""
+"""Small doses of the stress programs."""
 
 import io
+import json
 import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -12,10 +12,17 @@ import numpy as np
 import pytest
 import torch
 
+from lengen import Architecture, Encoding
 from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError, checked
+from lengen.part import kinds
 from lengen.results.records import RecordError
 from reproduce.store import run_folder
 from reproduce.store.run_folder import arrays_from_bytes, arrays_to_bytes
+from stress.faults import CHAIN as COMMANDS
+from stress.faults import DAMAGES, READING, damaged_files, damaged_leftovers, flipped, full_disk, truncated, why_no_disk
+from stress.kills import CHAIN, Killed, compared
+from stress.repeats import differing, every, pairs, some
+from stress.soak import PARTS, main
 from stress.strangers import MARK, Page, _bomb, attack, readers, shared
 from stress.watched import watched
 from tests.lengen.test_execute import SPEC as TRAINED
@@ -56,11 +63,15 @@ def test_what_a_reader_must_not_do_is_seen(tmp_path):
     assert not seen
 
 
-def test_markup_that_a_page_must_not_have_is_seen():
+def test_markup_and_differences_are_seen_and_every_architecture_is_tried_with_every_encoding():
     for wrong in (f"<{MARK}>", '<p onclick="x">', '<a href=" JavaScript:x">'):
         with pytest.raises(AssertionError):
             Page(f"<p>{wrong}</p>")
     Page(f"<p>&lt;{MARK}&gt;</p>")
+    assert compared({"a": "1", "b": "1"}, {"b": "2", "c": "1"}) == {"a": "missing", "b": "other bytes", "c": "too many"}
+    assert pairs(every()) >= {(one, other) for one in kinds(Architecture) for other in kinds(Encoding)}
+    architectures, encodings = (set(names) for names in zip(*pairs(some()), strict=True))
+    assert architectures == set(kinds(Architecture)) and encodings == set(kinds(Encoding))
 
 
 def _saved(content: object) -> bytes:
@@ -75,13 +86,10 @@ def test_an_archive_that_unpacks_to_more_than_the_bound_is_not_unpacked(monkeypa
         arrays_from_bytes(arrays_to_bytes({"zeros": np.zeros(10_000)}))
 
 
-def test_a_checkpoint_that_unpacks_to_more_than_it_holds_is_not_unpacked(tmp_path):
+def test_a_checkpoint_that_unpacks_to_more_than_it_holds_or_has_changed_is_refused(tmp_path):
     (tmp_path / CHECKPOINT).write_bytes(_bomb())
     with pytest.raises(CheckpointError, match="it is compressed"):
         checked(tmp_path / CHECKPOINT)
-
-
-def test_a_flipped_bit_in_a_checkpoint_is_no_weight(tmp_path):
     whole = _saved({"state_dict": {"a": torch.full((1000,), 0.3)}, "global_step": 1, "loops": {}})
     at = whole.index(torch.full((8,), 0.3).numpy().tobytes())
     (tmp_path / CHECKPOINT).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
@@ -90,8 +98,6 @@ def test_a_flipped_bit_in_a_checkpoint_is_no_weight(tmp_path):
 
 
 class Hostile:
-    """Leaves a file when it is unpickled."""
-
     def __init__(self, trace: Path) -> None:
         self.trace = trace
 
@@ -125,3 +131,66 @@ def test_a_hostile_checkpoint_does_nothing_and_ends_its_run_in_one_sentence(tmp_
         assert not trace.exists()
     torch.load(tmp_path / "torch" / CHECKPOINT, weights_only=False)
     assert trace.exists(), "the file is as hostile as it says"
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+KILLING = """
+import json, sys
+from pathlib import Path
+from stress.kills import Command, kill, load
+
+load()
+killed = kill(2, 3, Path(sys.argv[1]), [Command(sys.argv[2:], ["training", "writing"])])
+print(json.dumps(killed._asdict()))
+"""
+"""Loads torch once: every command is a child of this process, as `make soak` has it."""
+
+
+def test_a_run_that_is_killed_leaves_the_bytes_of_one_that_is_not(tmp_path):
+    words = [word if word != "0..1" else "0" for word in CHAIN[0].words]
+    call = [sys.executable, "-c", KILLING, str(tmp_path), *words]
+    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    killed = Killed(**json.loads(done.stdout))
+    assert killed.differing == {} and killed.kills >= 1 and killed.restarts >= 1 and killed.files >= 3
+
+
+def test_a_report_says_what_was_measured_on_which_commit(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(PARTS, "races", (lambda number, seed, place: ("2 raced", {"wrong": ["x"]}, False), 1))
+    nothing = [f"--{name}=0" for name in ("repeats", "inputs", "faults", "kills", "machines")]
+    assert main([*nothing, "--out", str(tmp_path)]) == 1
+    said = (tmp_path / "soak.json").read_text()
+    assert '"commit"' in said and '"passed": false' in said and "2 raced" in capsys.readouterr().out
+    assert main([*nothing, "--races=0"]) == 0
+
+
+def test_a_disk_that_is_full_or_read_only_ends_every_command_in_one_sentence(tmp_path):
+    if missing := why_no_disk():
+        pytest.skip(missing)
+    found = full_disk(tmp_path, 3)
+    assert set(found.tried) == {words[0] for words in COMMANDS} and found.read_only == len(COMMANDS)
+    assert all(found.refused[name] for name in found.tried)
+
+
+@pytest.mark.parametrize("words", READING[:4], ids=lambda words: words[0])
+def test_a_damaged_file_is_named_and_nothing_else_is_touched(words, tmp_path):
+    damages = [truncated, flipped] if words[0] == "run" else DAMAGES
+    counted = damaged_files(tmp_path, 0, [words], damages)
+    assert {"run.json", "scores.csv", "arrays.npz", "model.safetensors"} <= set(counted)
+    assert all(number >= len(damages) for number in counted.values())
+
+
+def test_what_an_unfinished_run_left_may_be_damaged(tmp_path):
+    counted = damaged_leftovers(tmp_path, 0, 4)
+    assert sum(counted.values()) == 4
+    assert {"last.ckpt", "kernels.json", "metrics.csv", "scores.partial.csv"} == set(counted)
+
+
+def test_two_workers_give_the_bits_that_one_process_gives(tmp_path):
+    before = torch.get_num_threads()
+    try:
+        assert differing(some(), tmp_path) == []
+    finally:
+        torch.set_num_threads(before)

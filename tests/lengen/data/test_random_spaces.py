@@ -36,7 +36,6 @@ def inserted(size: int, spaces: int) -> dict[tuple[bool, ...], Fraction]:
 
 
 def different(n: int) -> Problems:
-    """Different problems: only their keys matter here."""
     numbers = torch.arange(n)
     operands = torch.stack([numbers // 10**k % 10 for k in range(6)], dim=1).view(n, 2, 3)
     return Problems(operands, torch.full((n, 2), 3))
@@ -81,14 +80,6 @@ def test_the_largest_number_is_the_ratio_times_the_length_rounded_down(hundredth
     most = int(ratio * (length + 1))
     assert int(drawn.sum(dim=1).max()) == most
     assert int(drawn.sum(dim=1).max()) <= most
-
-
-def test_spread_says_where_tokens_come_from():
-    arranged = torch.tensor([[True, False, False, True, False], [False, False, False, False, False]])
-    assert spread(arranged, torch.tensor([1, 4]), 4).tolist() == [[0, -1, 1, 2, -1, 3], [0, 1, 2, 3, 4, 5]]
-
-
-# ------------------------------------------------------------------ in training examples
 
 
 HALF, WHOLE = RandomSpaces(ratio=0.5), RandomSpaces(ratio=1.0)
@@ -189,14 +180,6 @@ def test_beside_an_encoder_spaces_are_in_the_source(name):
             assert spaced.source.ids[0, row, : len(source)].tolist() == [k and k + shift for k in abacus(source)]
 
 
-def test_nothing_that_tests_or_validates_has_spaces():
-    data = ArithmeticData(spec(WRITTEN["printable"], encoding="sinusoidal"), 0)
-    space = data.vocab.id(" ")
-    assert bool((data.batch(0).tokens == space).any())
-    for batch in (data.validation(), data.writer.write(data.test(9, 2, 100))):
-        assert not (batch.tokens == space).any()
-
-
 def test_the_row_of_table_4_1_is_drawn_as_often_as_it_should():
     """Three of at most four spaces, and one of the 120 ways to place them; the text's example has four (one of 330)."""
     made = writer(WRITTEN["plain"])
@@ -209,7 +192,7 @@ def test_the_row_of_table_4_1_is_drawn_as_often_as_it_should():
     assert max(text.count(" ") for text in found) == 4 and len(found) == sum(ways)
 
 
-def test_spaces_are_fresh_at_every_visit_or_a_function_of_problem_and_seed():
+def test_spaces_are_fresh_or_a_function_of_problem_and_seed_and_none_where_it_is_tested():
     given_ = drawn(WRITTEN["plain"])
 
     def written(fresh: bool, seed: int, purpose: str, order=slice(None)) -> list[str]:
@@ -225,6 +208,13 @@ def test_spaces_are_fresh_at_every_visit_or_a_function_of_problem_and_seed():
     fresh = [written(True, 0, purpose) for purpose in "aab"]
     assert fresh[0] == fresh[1] != fresh[2]
     assert sum(a != b for a, b in zip(fresh[0], fresh[2], strict=True)) > 150
+    arranged = torch.tensor([[True, False, False, True, False], [False, False, False, False, False]])
+    assert spread(arranged, torch.tensor([1, 4]), 4).tolist() == [[0, -1, 1, 2, -1, 3], [0, 1, 2, 3, 4, 5]]
+    data = ArithmeticData(spec(WRITTEN["printable"], encoding="sinusoidal"), 0)
+    space = data.vocab.id(" ")
+    assert bool((data.batch(0).tokens == space).any())
+    for batch in (data.validation(), data.writer.write(data.test(9, 2, 100))):
+        assert not (batch.tokens == space).any()
 
 
 @pytest.mark.parametrize("fresh", [False, True])

@@ -75,7 +75,6 @@ def expressions(draw, depth: int, most: int = 4) -> list[str]:
 
 @st.composite
 def typed(draw, task: lengen.Task, longest: int = 6) -> list[str]:
-    """Operands as somebody may type them."""
     kind, number = task.kind, st.text("0123456789", min_size=1, max_size=longest)
     nines = st.integers(1, longest).map(lambda n: "9" * n)
     if kind in plain.FIXED:
@@ -104,8 +103,22 @@ def typed(draw, task: lengen.Task, longest: int = 6) -> list[str]:
     return [draw(some) for _ in range(1 if kind in ("increment", "carries") else 2)]
 
 
-def test_every_task_accepts_some_line():
+def test_every_task_accepts_some_line_and_a_layout_is_made_once_as_narrow_as_its_problems():
     assert set(TASKS) <= set(kinds(lengen.Task)) and all(ACCEPTED.values())
+    made = writer(
+        lengen.DataSpec(
+            task=lengen.Addition(digits=40, operands=2),
+            format=lengen.Linear(pad_query=True),
+            position_ids=lengen.Consecutive(),
+        )
+    )
+    calls = []
+    layout = made.format.layout
+    made.format.layout = lambda shape: (calls.append(shape), layout(shape))[1]
+    for length in (40, 1, 2, 1, 40, 3):
+        made.write(made.task.parse(["9" * length, "9" * length]))
+    assert len(calls) == len(set(calls)) == 4
+    assert sorted(table.place.shape[1] for table in made._tables.values())[0] < 20
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -233,20 +246,3 @@ def test_what_a_writer_wrote_before_changes_nothing(data):
         length = int(wanted.loss.any(0).nonzero().max()) + 1
         assert torch.equal(found.tokens[:, :length], wanted.tokens) and not found.tokens[:, length:].any()
         assert torch.equal(found.ids, wanted.ids) and torch.equal(found.loss, wanted.loss)
-
-
-def test_a_layout_is_made_once_and_a_narrow_one_is_not_padded_to_a_wide_one():
-    made = writer(
-        lengen.DataSpec(
-            task=lengen.Addition(digits=40, operands=2),
-            format=lengen.Linear(pad_query=True),
-            position_ids=lengen.Consecutive(),
-        )
-    )
-    calls = []
-    layout = made.format.layout
-    made.format.layout = lambda shape: (calls.append(shape), layout(shape))[1]
-    for length in (40, 1, 2, 1, 40, 3):
-        made.write(made.task.parse(["9" * length, "9" * length]))
-    assert len(calls) == len(set(calls)) == 4
-    assert sorted(table.place.shape[1] for table in made._tables.values())[0] < 20

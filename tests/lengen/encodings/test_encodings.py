@@ -31,8 +31,13 @@ def build(name, levels=1):
     return module(model.encoding, model, (30,) * levels)
 
 
-def test_every_encoding_has_a_row():
+def test_every_encoding_has_a_row_and_does_nothing_by_default():
     assert set(ENCODINGS) == set(kinds(EncodingPart))
+    vectors = torch.randn(1, 1, 2, 4)
+    assert NoEncoding().embed(numbers()) is None and NoEncoding().bias(numbers(), numbers()) is None
+    assert NoEncoding().rotate(vectors, numbers()) is vectors
+    assert NoEncoding().relate(vectors, numbers(), numbers()) is None
+    assert Encoding().embed(numbers()) is None and Encoding().rotate(vectors, numbers()) is vectors
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -48,15 +53,7 @@ def test_every_encoding_keeps_the_shapes_of_its_entry_points(name, batch):
     assert bias is None or bias.shape == (batch, MODEL.heads, 4, 7)
 
 
-def test_by_default_an_encoding_does_nothing():
-    vectors = torch.randn(1, 1, 2, 4)
-    assert NoEncoding().embed(numbers()) is None and NoEncoding().bias(numbers(), numbers()) is None
-    assert NoEncoding().rotate(vectors, numbers()) is vectors
-    assert NoEncoding().relate(vectors, numbers(), numbers()) is None
-    assert Encoding().embed(numbers()) is None and Encoding().rotate(vectors, numbers()) is vectors
-
-
-def test_learned_tables_are_summed_over_levels():
+def test_learned_rotary_and_alibi_have_literal_values():
     torch.manual_seed(0)
     encoding, ids = Learned(5, (4, 9)), torch.tensor([[[0, 4, 2]], [[9, 0, 1]]])
     found = encoding.embed(ids)[0]
@@ -64,6 +61,17 @@ def test_learned_tables_are_summed_over_levels():
         assert torch.equal(found[t], encoding.tables[0].weight[i] + encoding.tables[1].weight[j])
     assert [table.num_embeddings for table in encoding.tables] == [5, 10], "id 0 is a row of its own"
     assert Learned(256, (500,)).tables[0].weight.std().item() == pytest.approx(1, abs=0.01)
+    turned = Rotary(4).rotate(torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]), torch.tensor([[[1]]]))
+    assert turned.flatten().tolist() == pytest.approx([0.5403023, 0.8414710, -0.0099998, 0.9999500], abs=1e-6)
+    queries, keys = numbers(2, 3), numbers(2, 5, seed=1)
+    bias = ALiBi(6).bias(queries, keys)
+    for b, h, q, k in torch.cartesian_prod(*map(torch.arange, (2, 6, 3, 5))).tolist():
+        distance = int(queries[0, b, q]) - int(keys[0, b, k])
+        assert float(bias[b, h, q, k]) == pytest.approx(-alibi_slopes(6)[h] * abs(distance))
+    ids = torch.arange(6)[None, None]
+    bias = ALiBi(2).bias(ids, ids)
+    assert torch.equal(bias, bias.transpose(2, 3)) and torch.equal(bias.flip(2, 3), bias)
+    assert not bias.diagonal(dim1=2, dim2=3).any() and bool((bias <= 0).all())
 
 
 @pytest.mark.parametrize("width", [6, 7])
@@ -74,12 +82,6 @@ def test_sinusoids_follow_the_formula(width):
         for place, value in enumerate(row):
             angle = position / 10000 ** ((place - place % 2) / width)
             assert value == pytest.approx(math.cos(angle) if place % 2 else math.sin(angle), abs=1e-5)
-
-
-def test_rotary_literal_values():
-    """One radian for the first pair, 10000 ** -0.5 = 0.01 radian for the second of a four-dimensional head."""
-    turned = Rotary(4).rotate(torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]), torch.tensor([[[1]]]))
-    assert turned.flatten().tolist() == pytest.approx([0.5403023, 0.8414710, -0.0099998, 0.9999500], abs=1e-6)
 
 
 @given(st.integers(0, 999), st.sampled_from([2, 4, 8]))
@@ -109,35 +111,16 @@ def test_rotary_scores_depend_on_the_distance_alone(i, j, shift):
 
 
 # Press et al. 2022, Section 3: 8 heads 1/2 ... 1/256; other counts as in their released get_slopes.
-@pytest.mark.parametrize(
-    ("heads", "slopes"),
-    [
-        (1, [2**-8]),
-        (2, [2**-4, 2**-8]),
-        (4, [2**-2, 2**-4, 2**-6, 2**-8]),
-        (6, [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]),
-        (8, [2**-1, 2**-2, 2**-3, 2**-4, 2**-5, 2**-6, 2**-7, 2**-8]),
-        (12, [2**-1, 2**-2, 2**-3, 2**-4, 2**-5, 2**-6, 2**-7, 2**-8, 2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]),
-    ],
-)
+@pytest.mark.parametrize(("heads", "slopes"), [
+    (1, [2**-8]),
+    (2, [2**-4, 2**-8]),
+    (4, [2**-2, 2**-4, 2**-6, 2**-8]),
+    (6, [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]),
+    (8, [2**-1, 2**-2, 2**-3, 2**-4, 2**-5, 2**-6, 2**-7, 2**-8]),
+    (12, [2**-1, 2**-2, 2**-3, 2**-4, 2**-5, 2**-6, 2**-7, 2**-8, 2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]),
+])  # fmt: skip
 def test_alibi_literal_slopes(heads, slopes):
     assert alibi_slopes(heads) == slopes
-
-
-def test_alibi_is_linear_in_distance():
-    queries, keys = numbers(2, 3), numbers(2, 5, seed=1)
-    bias = ALiBi(6).bias(queries, keys)
-    for b, h, q, k in torch.cartesian_prod(*map(torch.arange, (2, 6, 3, 5))).tolist():
-        distance = int(queries[0, b, q]) - int(keys[0, b, k])
-        assert float(bias[b, h, q, k]) == pytest.approx(-alibi_slopes(6)[h] * abs(distance))
-
-
-def test_alibi_sees_to_both_sides_alike_where_a_model_does():
-    """In an encoder a key as far behind is penalised as one before; keys at equal ids not at all."""
-    ids = torch.arange(6)[None, None]
-    bias = ALiBi(2).bias(ids, ids)
-    assert torch.equal(bias, bias.transpose(2, 3)) and torch.equal(bias.flip(2, 3), bias)
-    assert not bias.diagonal(dim1=2, dim2=3).any() and bool((bias <= 0).all())
 
 
 @pytest.mark.parametrize("batch", [1, 2])
@@ -177,13 +160,14 @@ def test_relative_keys_are_scaled_with_the_scores(bias):
     assert torch.allclose(found, attention.out((expected @ value).transpose(1, 2).flatten(-2)), atol=1e-5)
 
 
-def test_as_many_relative_keys_as_a_specification_asks_for():
+def test_relative_keys_are_as_many_as_specified_and_fire_starts_as_published():
     assert build("rpe").clip == 16 and module(RelativeKeysPart(clip=70), MODEL, ()).clip == 70
     assert RelativeKeys(64, 500).table.std().item() == pytest.approx(64**-0.5, rel=0.02)
+    assert Fire(4).c.item() == pytest.approx(0.1) and Fire(4).threshold == 512
+    assert [tuple(p.shape) for p in Fire(4).f.parameters()] == [(32, 1), (32,), (4, 32), (4,)]
 
 
 def network(layers, value: float) -> list[float]:
-    """A small ReLU network on one number, in plain Python."""
     hidden = [value]
     weights = [layer for layer in layers if hasattr(layer, "weight")]
     for depth, layer in enumerate(weights):
@@ -217,11 +201,6 @@ def test_fire_follows_its_formula(changed):
         for k, j in enumerate(ids.flatten().tolist()):
             if j <= i:
                 assert bias[:, q, k].tolist() == pytest.approx(fire(encoding, i, j), abs=1e-8)
-
-
-def test_fire_starts_as_published():
-    assert Fire(4).c.item() == pytest.approx(0.1) and Fire(4).threshold == 512
-    assert [tuple(p.shape) for p in Fire(4).f.parameters()] == [(32, 1), (32,), (4, 32), (4,)]
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "rope", "alibi", "rpe", "fire"])

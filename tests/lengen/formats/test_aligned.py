@@ -5,23 +5,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import (
-    Aligned,
-    Consecutive,
-    Coupled,
-    Cyclic,
-    DataSpec,
-    Linear,
-    NoPositionIds,
-    Parity,
-    SettingError,
-    TwoOperandAddition,
-)
-from lengen.data.datamodule import ArithmeticData
+import lengen
+from lengen import Aligned, ArithmeticData, Consecutive, Coupled, Cyclic, DataSpec, Linear, NoPositionIds, Parity
 from lengen.data.reading import final_answer
 from lengen.digits import OperandError
 from lengen.formats.base import PAD
-from lengen.settings.spec import validate
 from lengen.solve import encode
 from tests.fixtures.settings import data_spec, fixed_data, problems, spec, vocab_of, writer, written
 
@@ -85,7 +73,6 @@ def literal(data, operands: list[str]) -> tuple[str, str]:
 
 @st.composite
 def arithmetic(draw):
-    """Numeric tasks, and problems of mixed lengths that fit."""
     width = draw(st.integers(2, 9))
     data = fixed_data(draw(st.sampled_from(["successor", "addition", "n_by_one"])), width, aligned=draw(st.booleans()))
     number = st.integers(0, 10 ** (width - 1) - 1).map(str)
@@ -105,7 +92,7 @@ def test_writing_agrees_with_plain_strings(drawn):
         assert vocab.decode(apart.source.tokens[i]) == query and vocab.decode(apart.tokens[i]) == "$" + response
 
 
-def test_ids_by_scheme():
+def test_ids_by_scheme_share_one_training_offset_with_room_for_the_higher_side():
     """Consecutive and cyclic ids count from the beginning of each side; the source begins and ends with ``$``."""
     base = {"task": "addition", "width": 3}
     problem = fixed_data(**base).task.parse(["12", "99"])
@@ -123,27 +110,6 @@ def test_ids_by_scheme():
     coupled = ids(position_ids=Coupled((9,)))
     assert coupled[0] == [[0, 4, 3, 2, 1, 4, 3, 2, 0, 2, 3, 4, 0]], "offset 1: the digit of significance k has k + 1"
     assert coupled[1:] == ([[0, 4, 3, 2, 1, 4, 3, 2, 0]], [[0, 2, 3, 4, 0]])
-
-
-@pytest.mark.parametrize(
-    ("task", "aligned", "rows"),
-    [
-        ("addition", True, ["$+00172438$", "01554433220"]),
-        ("n_by_one", True, ["$*06162636$", "01554433220"]),
-        ("n_by_one", False, ["$0123*6$", "05432120"]),
-        ("listops_max", False, ["$>2935$", "0154320"]),
-    ],
-)
-def test_coupled_ids_are_significance_also_where_operands_are_aligned(task, aligned, rows):
-    """N x 1 aligned repeats its one digit beside digits of every significance."""
-    data = fixed_data(task, aligned=aligned, position_ids=Coupled((9,)))
-    operands = {"addition": ["0123", "0748"], "n_by_one": ["0123", "6"], "listops_max": ["2935"]}[task]
-    batch = writer(data, split=True).write(data.task.parse(operands))
-    assert vocab_of(data).decode(batch.source.tokens[0]) == rows[0]
-    assert batch.source.ids[0, 0].tolist() == [int(c) for c in rows[1]]
-
-
-def test_both_sides_share_one_training_offset():
     data = fixed_data("addition", position_ids=Coupled((30,)))
     drawn = data.task.train(200, torch.Generator().manual_seed(0))
     batch = writer(data, split=True).write(drawn, torch.Generator().manual_seed(1))
@@ -152,14 +118,25 @@ def test_both_sides_share_one_training_offset():
     assert set(offsets.tolist()) == set(range(1, 27)), "1 to 30 - 4"
     with pytest.raises(OperandError, match="need position ids up to 5 in level 1, and the model has 4"):
         writer(fixed_data("addition", position_ids=Coupled((4,))), split=True).write(drawn)
-
-
-def test_offsets_leave_room_for_the_higher_side():
-    """Here the query: "=" has coordinate 1, the answer 0."""
     data = data_spec("parity", room=3, scratchpad=False)
     drawn = Parity(5).train(200, torch.Generator().manual_seed(0))
     batch = writer(data, split=True).write(drawn, torch.Generator().manual_seed(1))
     assert set(batch.ids[0, :, 1].tolist()) == {1, 2} and int(batch.source.ids.max()) == 3
+
+
+@pytest.mark.parametrize(("task", "aligned", "rows"), [
+    ("addition", True, ["$+00172438$", "01554433220"]),
+    ("n_by_one", True, ["$*06162636$", "01554433220"]),
+    ("n_by_one", False, ["$0123*6$", "05432120"]),
+    ("listops_max", False, ["$>2935$", "0154320"]),
+])  # fmt: skip
+def test_coupled_ids_are_significance_also_where_operands_are_aligned(task, aligned, rows):
+    """N x 1 aligned repeats its one digit beside digits of every significance."""
+    data = fixed_data(task, aligned=aligned, position_ids=Coupled((9,)))
+    operands = {"addition": ["0123", "0748"], "n_by_one": ["0123", "6"], "listops_max": ["2935"]}[task]
+    batch = writer(data, split=True).write(data.task.parse(operands))
+    assert vocab_of(data).decode(batch.source.tokens[0]) == rows[0]
+    assert batch.source.ids[0, 0].tolist() == [int(c) for c in rows[1]]
 
 
 @given(written(), st.one_of(st.none(), st.integers(0, 99)))
@@ -185,17 +162,7 @@ def test_every_format_can_be_written_apart(drawn, seed):
     assert torch.equal(one.lengths(asked) + 1, two.lengths(asked))
 
 
-def test_a_query_apart_has_the_shape_of_its_digits_and_one_vocabulary():
-    made = fixed_data("addition", 7, base=12)
-    assert "".join(vocab_of(made).symbols) == "0123456789ab+" and made.format.build(made.task).width == 7
-    data = ArithmeticData(spec(fixed_data("addition"), encoding="sinusoidal", architecture="encoder_decoder"), 0)
-    batch = data.batch(0)
-    assert batch.source.tokens.shape == (8, 11) and batch.tokens.shape == (8, 6)
-    moved = data.validation().to(torch.device("cpu"))
-    assert moved.source.tokens.shape == (256, 11)
-
-
-def test_encoding_shows_both_sides():
+def test_encoding_shows_both_sides_of_two_operands_of_one_width_and_vocabulary():
     """The contract of ``encode``: the same three keys under source and target."""
     apart = spec(fixed_data("addition"), encoding="sinusoidal", architecture="encoder_decoder")
     assert encode(apart, ["123", "748"]) == {
@@ -206,14 +173,18 @@ def test_encoding_shows_both_sides():
     assert together == {"tokens": list("$0123+0748$1780$"), "position_ids": [], "loss": [0] * 11 + [1] * 5}
     with pytest.raises(OperandError, match="an operand has 5 digits"):
         encode(apart, ["12345", "1"])
-
-
-def test_only_two_operands_of_one_width_are_aligned():
-    for task in (TwoOperandAddition((1, 2)), fixed_data("successor").task):
+    for task in (lengen.TwoOperandAddition((1, 2)), fixed_data("successor").task):
         with pytest.raises(
-            SettingError, match=r"data\.format=aligned: the digits of two operands stand side by side"
+            lengen.SettingError, match=r"data\.format=aligned: the digits of two operands stand side by side"
         ) as caught:
             data = DataSpec(task=task, format=Aligned(width=4), position_ids=Consecutive())
-            validate(spec(data, encoding="sinusoidal"))
+            lengen.validate(spec(data, encoding="sinusoidal"))
         assert "\n" not in str(caught.value)
     assert isinstance(fixed_data("addition").format, Linear)
+    made = fixed_data("addition", 7, base=12)
+    assert "".join(vocab_of(made).symbols) == "0123456789ab+" and made.format.build(made.task).width == 7
+    data = ArithmeticData(spec(fixed_data("addition"), encoding="sinusoidal", architecture="encoder_decoder"), 0)
+    batch = data.batch(0)
+    assert batch.source.tokens.shape == (8, 11) and batch.tokens.shape == (8, 6)
+    moved = data.validation().to(torch.device("cpu"))
+    assert moved.source.tokens.shape == (256, 11)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lengen
+from lengen import replace, validate
 from lengen.data.reading import final_answer
 from lengen.digits import Problems
 from lengen.formats.base import END, FIRST, PAD, PRINTABLE
-from lengen.settings.spec import replace, validate
 from tests.fixtures import written as thesis
 from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
 
@@ -26,7 +26,6 @@ def data(**options) -> lengen.DataSpec:
 
 
 def batch_of(given: lengen.DataSpec, rows: list[list[str]], kinds: list[int] | None = None):
-    """A batch as written and its texts."""
     own, made = writer(given), problems(given.task, rows)
     batch = own.write(Problems(made.operands, made.lengths, None if kinds is None else torch.tensor(kinds)))
     return batch, [own.vocab.decode(row) for row in batch.tokens]

@@ -143,7 +143,7 @@ def test_padding_of_the_source_changes_nothing(name):
     assert torch.allclose(model.predict(longer), together, atol=1e-5)
 
 
-def test_later_tokens_change_nothing_before_them_and_the_source_does():
+def test_a_causal_mask_or_the_given_bias_alone_decides_what_is_seen():
     model, data = random_model(encoder_decoder(data_for("sinusoidal"), encoding="sinusoidal", encoder_layers=1))
     batch = data.writer.write(data.test(2, 2, 6))
     before = model.predict(batch)
@@ -154,9 +154,6 @@ def test_later_tokens_change_nothing_before_them_and_the_source_does():
     source = batch._replace(source=batch.source._replace(tokens=batch.source.tokens.clone()))
     source.source.tokens[:, 2] = 4
     assert not torch.isclose(before[:, 0], model.predict(source)[:, 0]).all()
-
-
-def test_without_a_causal_mask_the_given_bias_alone_decides():
     model, data = random_model(
         encoder_decoder(data_for("sinusoidal"), encoding="sinusoidal", attention_bias=Given(), causal=False)
     )
@@ -170,17 +167,7 @@ def test_without_a_causal_mask_the_given_bias_alone_decides():
     assert torch.equal(model.predict(batch)[:, :3], model.predict(changed)[:, :3])
 
 
-def test_a_bias_is_stored_with_the_weights_and_is_no_parameter():
-    model, _ = random_model(encoder_decoder(data_for("none"), attention_bias=Given()))
-    assert {"bias.own", "bias.cross"} <= set(model.state_dict())
-    assert not any(name.startswith("bias.") for name, _ in model.named_parameters())
-    other = build_model(encoder_decoder(data_for("none"), attention_bias=Given()), 1).double()
-    other.load_state_dict(model.state_dict())
-    read, held = other.attention_bias, model.attention_bias
-    assert torch.equal(read.own, held.own) and torch.equal(read.cross, held.cross)
-
-
-def test_xavier_and_zero_biases_at_the_start():
+def test_biases_start_at_zero_and_given_ones_are_stored_with_the_weights():
     sized = encoder_decoder(
         fixed_data("successor"), encoding="sinusoidal", encoder_layers=1, width=64, head_dim=32, ff_width=96
     )
@@ -191,15 +178,31 @@ def test_xavier_and_zero_biases_at_the_start():
             assert parameter.abs().max() <= limit and parameter.abs().max() > 0.9 * limit, name
         elif name.endswith("bias"):
             assert not parameter.any(), name
+    model, _ = random_model(encoder_decoder(data_for("none"), attention_bias=Given()))
+    assert {"bias.own", "bias.cross"} <= set(model.state_dict())
+    assert not any(name.startswith("bias.") for name, _ in model.named_parameters())
+    other = build_model(encoder_decoder(data_for("none"), attention_bias=Given()), 1).double()
+    other.load_state_dict(model.state_dict())
+    read, held = other.attention_bias, model.attention_bias
+    assert torch.equal(read.own, held.own) and torch.equal(read.cross, held.cross)
 
 
-def test_a_batch_without_a_source_is_refused():
+def test_batches_without_a_source_and_answers_that_blanks_would_tell_are_refused():
     model, data = random_model(encoder_decoder(data_for("none")))
     batch = data.validation()._replace(source=None)
     for use in (model.predict, model.attention, lambda b: model.cache(b, 9)):
         with pytest.raises(ValueError, match="needs batches with a source: write them with a Writer that splits"):
             use(batch)
     assert MODEL["architecture"] == data.spec.model.architecture
+    for padded in (True, False):
+        setting = encoder_decoder(two_operands(1, 2, pad=padded), encoding="sinusoidal", **ENCODER)
+        if padded:
+            check_setting(setting)
+            continue
+        with pytest.raises(SettingError, match=r"model\.architecture=encoder: the blanks that it fills") as caught:
+            check_setting(setting)
+        assert "\n" not in str(caught.value)
+    check_setting(encoder_decoder(two_operands(1, 2), encoding="sinusoidal"))
 
 
 ENCODER = {"architecture": "encoder"}
@@ -302,16 +305,3 @@ def test_a_decoder_reads_numbers_of_one_width():
     """Without an encoder query and response stand in one text; a free run is plain greedy decoding there too."""
     model, data = random_model(encoder_decoder(data_for("rope"), encoding="rope", architecture="decoder"))
     check_decoding(model, data, data.task.train(5, torch.Generator().manual_seed(1)))
-
-
-def test_answers_whose_length_the_blanks_would_tell_are_refused():
-    """Sums without leading zeros have a blank more where a carry makes them longer."""
-    for padded in (True, False):
-        setting = encoder_decoder(two_operands(1, 2, pad=padded), encoding="sinusoidal", **ENCODER)
-        if padded:
-            check_setting(setting)
-            continue
-        with pytest.raises(SettingError, match=r"model\.architecture=encoder: the blanks that it fills") as caught:
-            check_setting(setting)
-        assert "\n" not in str(caught.value)
-    check_setting(encoder_decoder(two_operands(1, 2), encoding="sinusoidal"))

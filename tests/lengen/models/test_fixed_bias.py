@@ -93,7 +93,7 @@ def test_every_digit_sees_the_digits_that_decide_it(stride, operand_rows):
                 assert window[k - 1, columns - 2 - stride * (significance - 1) - operand]
 
 
-def test_a_model_gets_the_bias_that_its_specification_names():
+def test_a_model_gets_a_copy_of_the_bias_that_its_specification_names():
     assert MODEL.attention_bias is None and model_spec(architecture="encoder_decoder").attention_bias is None
     given_ = beside_encoder(Given(), MODEL.heads, 3, 5)
     assert given_.own.shape == (2, 3, 3) and given_.cross.shape == (2, 3, 5)
@@ -103,13 +103,6 @@ def test_a_model_gets_the_bias_that_its_specification_names():
         assert torch.equal(window.own[head], closed(window_self(7, 2)))
         assert torch.equal(window.cross[head], closed(window_cross(7, 12, 2, 2)))
     assert set(window.state_dict()) == {"own", "cross"} and not list(window.parameters())
-
-
-def ones(*shape) -> torch.Tensor:
-    return torch.arange(math.prod(shape), dtype=torch.float32).view(shape)
-
-
-def test_setting_a_bias_copies_it_and_refuses_other_shapes():
     bias = FixedBias(torch.zeros(2, 3, 3), torch.zeros(2, 3, 5))
     own, cross = ones(2, 3, 3), ones(2, 3, 5)
     bias.set(own, cross)
@@ -123,6 +116,10 @@ def test_setting_a_bias_copies_it_and_refuses_other_shapes():
             bias.set(*other)
         assert "\n" not in str(caught.value)
     assert torch.equal(bias.own, own) and torch.equal(bias.cross, cross), "as before"
+
+
+def ones(*shape) -> torch.Tensor:
+    return torch.arange(math.prod(shape), dtype=torch.float32).view(shape)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(4, 5), (3, 6), (9, 9)])
@@ -159,7 +156,7 @@ def test_models_refuse_what_their_bias_was_not_built_for():
     assert model.predict(ArithmeticData(sized(3), 0).validation()).shape[:2] == (256, 4), "a shorter one is fine"
 
 
-def test_rows_are_those_of_each_example_and_spare_places_get_nothing():
+def test_rows_are_those_of_each_example_and_closed_ones_have_no_visible_key():
     bias = FixedBias(ones(2, 3, 3), ones(2, 3, 5))
     places = torch.tensor([[0, 2], [1, 7]])
     own, cross = bias.rows(places, 5, 4)
@@ -170,9 +167,6 @@ def test_rows_are_those_of_each_example_and_spare_places_get_nothing():
         assert cross[b, h, t].tolist() == bias.cross[h, place, :4].tolist()
     shorter, _ = bias.rows(places[:1, :1], 2, 5)
     assert shorter[0, :, 0].tolist() == bias.own[:, 0, :2].tolist()
-
-
-def test_a_closed_row_is_one_without_any_visible_open_key():
     bias = torch.tensor([[0.0, -math.inf, 1.0], [-math.inf] * 3, [-math.inf, -math.inf, -5.0]])
     everything = torch.ones(3, 3, dtype=torch.bool)
     assert closed_rows(bias, everything)[:, 0].tolist() == [False, True, False]
@@ -204,7 +198,6 @@ def test_closed_rows_read_nothing_and_give_no_nan(encoding):
     found.square().sum().backward()
     assert found.isfinite().all() and x.grad.isfinite().all()
     assert all(parameter.grad.isfinite().all() for parameter in attention.parameters())
-
     weights = record.attention[0]["self"]
     assert torch.equal(weights[:, 0, [0, 2, 3, 4]].sum(dim=-1).round(decimals=5), torch.ones(3, 4))
     assert not weights[:, :, 1].any() and not weights[:, 1, 3].any() and not weights[:, 0, 4, :3].any()

@@ -9,7 +9,7 @@ from torch.autograd import gradcheck
 from torch.nn import functional
 from torch.nn.functional import rms_norm
 
-from lengen import EncoderDecoder, SequenceModule, build_model
+from lengen import EncoderDecoder, SequenceModule, build_model, replace
 from lengen.models.attention import SHORT, attend, causal_mask
 from lengen.models.layers import (
     RMSNorm,
@@ -24,7 +24,6 @@ from lengen.models.layers import (
     rounded,
     rounded_products,
 )
-from lengen.settings.spec import replace
 from tests.fixtures.models import data_for, encoder_decoder
 from tests.fixtures.settings import TRAIN, data_spec, spec
 
@@ -47,11 +46,20 @@ def test_a_form_has_the_values_and_derivatives_of_the_function(form, plain, dtyp
         torch.testing.assert_close(one, other, rtol=near, atol=near)
 
 
-def test_uncompiled_models_take_torchs_own():
+def test_every_block_rounds_to_bfloat16_and_uncompiled_models_take_torchs_own():
     x = torch.randn(100)
     assert torch.equal(gelu_tanh(x), functional.gelu(x, approximate="tanh")) and torch.equal(
         relu(x), functional.relu(x)
     )
+    x = torch.tensor([1.0, 1.0 + ULP / 2 + 1e-4, 1.0 + ULP / 2 - 1e-4, -3.14159265, 1e-30])
+    assert rounded(x).tolist() == [1.0, 1.0078125, 1.0, -3.140625, x[4].bfloat16().item()]
+    assert rounded(x).dtype == torch.float32
+    setting = encoder_decoder(data_for("none"), architecture=EncoderDecoder(1))
+    model = build_model(setting, 0)
+    round_products(model, "emulated")
+    found = [module for module in model.modules() if isinstance(module, Rounds)]
+    blocks = len(model.blocks) * 3 + len(model.encoder) * 2
+    assert len(found) == blocks and {module.rounding for module in found} == {"emulated"}
 
 
 @pytest.mark.parametrize("queries", [1, 5, SHORT])
@@ -106,22 +114,16 @@ def test_forward_and_both_gradients_are_those_of_the_definition(rows, width, siz
     torch.testing.assert_close(found[0][0], rms_norm(x, (width,), scale, 1e-12))
 
 
-def test_gradients_are_those_of_finite_differences():
+def test_rms_norm_has_the_gradients_of_finite_differences_and_trains_as_it_evaluates():
     torch.manual_seed(0)
     inputs = torch.randn(3, 5).double().requires_grad_(), torch.randn(5).double().requires_grad_()
     assert gradcheck(lambda x, scale: fast_rms_norm(x, scale, 1e-6)[0], inputs)
-
-
-def test_a_row_of_zeros_and_a_scale_of_zero_have_finite_gradients():
     norm = RMSNorm(4)
     with torch.no_grad():
         norm.scale[1] = 0.0
     x = torch.zeros(2, 3, 4, requires_grad=True)
     norm(x).sum().backward()
     assert x.grad.isfinite().all() and norm.scale.grad.isfinite().all()
-
-
-def test_training_and_evaluation_normalise_alike():
     torch.manual_seed(0)
     norm, x = RMSNorm(128), torch.randn(4, 7, 128)
     trained = norm(x)
@@ -168,12 +170,6 @@ def test_both_ways_are_the_products_of_rounded_operands(rows, width, sizes, bias
         )
 
 
-def test_rounding_is_to_the_nearest_bfloat16_number_and_keeps_the_precision():
-    x = torch.tensor([1.0, 1.0 + ULP / 2 + 1e-4, 1.0 + ULP / 2 - 1e-4, -3.14159265, 1e-30])
-    assert rounded(x).tolist() == [1.0, 1.0078125, 1.0, -3.140625, x[4].bfloat16().item()]
-    assert rounded(x).dtype == torch.float32
-
-
 @pytest.mark.parametrize("encoding", ["learned", "fire", "rope"])
 def test_only_training_rounds(encoding):
     """Evaluation is in the precision of the weights, whatever the precision of the training."""
@@ -186,12 +182,3 @@ def test_only_training_rounds(encoding):
     near, exactly = module.model.predict(batch), exact.predict(batch)
     assert not torch.equal(near, exactly)
     assert (near - exactly).abs().max() < 0.1 * exactly.abs().max()
-
-
-def test_every_block_of_every_stack_rounds():
-    setting = encoder_decoder(data_for("none"), architecture=EncoderDecoder(1))
-    model = build_model(setting, 0)
-    round_products(model, "emulated")
-    found = [module for module in model.modules() if isinstance(module, Rounds)]
-    blocks = len(model.blocks) * 3 + len(model.encoder) * 2
-    assert len(found) == blocks and {module.rounding for module in found} == {"emulated"}

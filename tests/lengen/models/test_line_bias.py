@@ -5,13 +5,17 @@ import math
 import pytest
 import torch
 
-from lengen import AttentionBias, Consecutive, Decoder, Learned, SettingError, Spec, Tempered, replace, validate
+import lengen
+from lengen import AttentionBias, Consecutive, Decoder, Given, Learned, Lines, LineWindow, SettingError, Spec, Tempered
+from lengen.data.batch import Batch
 from lengen.digits import generator
+from lengen.models import Decoder as DecoderModel
+from lengen.models import Record, Transformer
 from lengen.models.bias import LineBias, calibrate_bias, windowed, windows
-from lengen.settings.attention_biases import Lines, LineWindow
+from lengen.models.blocks import Attention, Block
 from tests.fixtures.decoding import check_decoding
-from tests.fixtures.models import random_model
-from tests.fixtures.settings import sequences, sized
+from tests.fixtures.models import data_for, encoder_decoder, random_model
+from tests.fixtures.settings import data_spec, sequences, sized
 
 CLOSED = -math.inf
 LINES = Lines(rows=4, columns=6, slopes=(1, 0, -1))
@@ -23,14 +27,12 @@ def setting(lines: AttentionBias = LINES, **options: object) -> Spec:
 
 
 def random(bias: LineBias) -> None:
-    """A third of the lines closed, the others anything."""
     torch.manual_seed(0)
     for side in (bias.own, bias.cross):
         side.table.copy_(torch.randn(side.table.shape).where(torch.rand(side.table.shape) > 0.3, CLOSED))
 
 
 def literal(bias: LineBias, head: int, place: int, key: int, prompt: int) -> float:
-    """The bias of one token on one key, said line by line."""
     row = place - (prompt - 1)
     if row < 0:
         return 0.0 if key == place else CLOSED
@@ -48,7 +50,7 @@ def literal(bias: LineBias, head: int, place: int, key: int, prompt: int) -> flo
     return max(found)
 
 
-def test_biases_are_those_of_a_literal_loop():
+def test_biases_are_those_of_a_literal_loop_and_open_where_there_are_no_lines():
     bias, prompts, size = LineBias(2, 3, 5, (1, 0, -1)), torch.tensor([4, 5, 9]), 12
     random(bias)
     found = bias(torch.arange(size)[None], size, prompts)
@@ -57,6 +59,18 @@ def test_biases_are_those_of_a_literal_loop():
             assert float(found[example, head, place, key]) == literal(bias, head, place, key, prompt)
     one = torch.cat([bias(torch.full((3, 1), place), size, prompts) for place in range(size)], dim=2)
     assert torch.equal(one, found), "also token by token, with a cache"
+    columns, rows = 7, 6
+    beside = windowed(1, rows, columns, 1, 1)
+    own, cross = beside.own, beside.cross
+    found = windows(1, 1, ((-1, 1),))(torch.arange(columns - 1, columns - 1 + rows)[None], 12, torch.tensor([columns]))
+    asked, written = found[0, 0, :, :columns], found[0, 0, :, columns - 1 :]
+    last = asked[:, -1].clone()
+    assert torch.equal(asked[:, :-1], cross[0, :, :-1]) and torch.equal(written[:, 1:], own[0, :, 1:])
+    assert torch.equal(last, cross[0, :, -1].maximum(own[0, :, 0])), "open where either side opens it"
+    bias = LineBias(1, 4, 6, (1, -1))
+    random(bias)
+    assert bias.calibrate(torch.full((1, 4, 4), 0.1), torch.full((1, 4, 6), 0.1), 3.0, 3.0).tolist() == [False]
+    assert not bias.own.table.any() and not bias.cross.table.any()
 
 
 @pytest.mark.parametrize("slope", [1, 0, -1])
@@ -94,13 +108,6 @@ def test_each_direction_of_each_side_is_judged_apart(slopes):
     assert bool((bias.own.table == CLOSED).all())
 
 
-def test_a_head_without_lines_stays_open_everywhere():
-    bias = LineBias(1, 4, 6, (1, -1))
-    random(bias)
-    assert bias.calibrate(torch.full((1, 4, 4), 0.1), torch.full((1, 4, 6), 0.1), 3.0, 3.0).tolist() == [False]
-    assert not bias.own.table.any() and not bias.cross.table.any()
-
-
 WINDOWS = {
     "a copy": (1, ((1, 1),)),
     "from the units": (1, ((-1, 1),)),
@@ -130,18 +137,6 @@ def test_windows_open_what_stands_on_a_line_and_stood_there_before(name, prompt)
         assert found[:, place, key].tolist() == [0.0 if seen else CLOSED] * 2, (place, key)
 
 
-def test_a_window_that_moves_over_the_prompt_is_that_of_an_encoder_decoder():
-    """Its source is the prompt, whose last token is the first of its response: Appendix A.4."""
-    columns, rows = 7, 6
-    beside = windowed(1, rows, columns, 1, 1)
-    own, cross = beside.own, beside.cross
-    found = windows(1, 1, ((-1, 1),))(torch.arange(columns - 1, columns - 1 + rows)[None], 12, torch.tensor([columns]))
-    asked, written = found[0, 0, :, :columns], found[0, 0, :, columns - 1 :]
-    last = asked[:, -1].clone()
-    assert torch.equal(asked[:, :-1], cross[0, :, :-1]) and torch.equal(written[:, 1:], own[0, :, 1:])
-    assert torch.equal(last, cross[0, :, -1].maximum(own[0, :, 0])), "open where either side opens it"
-
-
 @pytest.mark.parametrize("bias", [LINES, LineWindow(1, ((1, 0), (-1, 2)))])
 def test_decoding_agrees_with_a_plain_loop(bias):
     model, data = random_model(setting(bias))
@@ -164,19 +159,146 @@ def test_a_row_without_an_open_key_reads_nothing():
     assert bool(model.predict(batch).isfinite().all())
 
 
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        (setting(Lines(rows=2, columns=3, slopes=())), r"attention_bias.slopes=\[\]: expected different directions"),
-        (setting(Lines(rows=2, columns=3, slopes=(1, 1))), r"attention_bias.slopes=\[1, 1\]"),
-        (setting(LineWindow(1, ())), r"attention_bias.lines=\[\]: expected different lines, at least one"),
-        (setting(LineWindow(1, ((1, 2), (1, 2)))), r"attention_bias.lines=\[\[1, 2\], \[1, 2\]\]: expected different"),
-        (setting(LineWindow(1, ((-1, -1),))), r"attention_bias.lines=\[\[-1, -1\]\]: expected offsets from 0 on"),
-        (setting(tempered=Tempered()), r"model.tempered: .*attention_bias=lines lets heads see few"),
-        (replace(setting(), train={"loss": "all"}), r"attention_bias=lines: with train.loss=all nothing tells"),
-    ],
-    ids=["no slopes", "a slope twice", "no window", "a window twice", "no offset", "tempered", "no prompt"],
-)
+@pytest.mark.parametrize(("spec", "said"), [
+    (setting(Lines(rows=2, columns=3, slopes=())), r"attention_bias.slopes=\[\]: expected different directions"),
+    (setting(Lines(rows=2, columns=3, slopes=(1, 1))), r"attention_bias.slopes=\[1, 1\]"),
+    (setting(LineWindow(1, ())), r"attention_bias.lines=\[\]: expected different lines, at least one"),
+    (setting(LineWindow(1, ((1, 2), (1, 2)))), r"attention_bias.lines=\[\[1, 2\], \[1, 2\]\]: expected different"),
+    (setting(LineWindow(1, ((-1, -1),))), r"attention_bias.lines=\[\[-1, -1\]\]: expected offsets from 0 on"),
+    (setting(tempered=Tempered()), r"model.tempered: .*attention_bias=lines lets heads see few"),
+    (lengen.replace(setting(), train={"loss": "all"}), r"attention_bias=lines: with train.loss=all nothing tells"),
+], ids=["no slopes", "a slope twice", "no window", "a window twice", "no offset", "tempered", "no prompt"])  # fmt: skip
 def test_what_makes_no_sense_is_refused(spec, said):
     with pytest.raises(SettingError, match=said):
-        validate(spec)
+        lengen.validate(spec)
+
+
+ALL = ("queries", "scores", "attention", "residuals")
+SETTINGS = {
+    "decoder": {"architecture": "decoder"},
+    "decoder, in loops": {"architecture": "decoder", "loops": 2, "inject": "input", "norm_place": "pre_post"},
+    "decoder, tempered": {"architecture": "decoder", "tempered": Tempered(start=0.7)},
+    "decoder, relative keys": {"architecture": "decoder", "encoding": "rpe"},
+    "encoder": {"architecture": "encoder", "encoding": "alibi"},
+    "encoder, shared": {"architecture": "encoder", "encoding": "rpe", "shared": True},
+    "encoder-decoder": {"encoding": "rope", "encoder_layers": 1},
+    "encoder-decoder, shared": {"encoding": "rpe", "encoder_layers": 2, "shared": True, "norm_place": "sandwich"},
+    "encoder-decoder, biased": {"attention_bias": Given(), "causal": False},
+    "encoder-decoder, windowed": {"attention_bias": lengen.Window(1), "encoding": "alibi"},
+}
+
+
+def of(name: str) -> tuple[Transformer, Batch]:
+    options = SETTINGS[name]
+    encoding = options.get("encoding", "none")
+    one_sequence = {"position_ids": "consecutive" if encoding != "none" else "none", "scratchpad": False}
+    data = data_spec("addition", **one_sequence) if options.get("architecture") == "decoder" else data_for(encoding)
+    model, drawn = random_model(encoder_decoder(data, **options))
+    return model, drawn.writer.write(drawn.test(2, 2, 5))
+
+
+def calls(model: Transformer, kind: type, batch: Batch, record: Record | None = None) -> list[tuple]:
+    """Every call of a kind of module while the model predicts, in order: module, arguments, result."""
+    found: list[tuple] = []
+
+    def note(module, arguments, named, result):
+        found.append((module, arguments, named, result))
+
+    hooks = [part.register_forward_hook(note, with_kwargs=True) for part in model.modules() if isinstance(part, kind)]
+    try:
+        model.predict(batch, record)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", SETTINGS)
+def test_recorded_weights_times_values_are_what_attention_gives(name):
+    model, batch = of(name)
+    record = Record("attention")
+    used = calls(model, Attention, batch, record)
+    blocks = [*(record.encoder.attention if record.encoder else ()), *record.attention]
+    weights = [block[part] for block in blocks for part in ("self", "cross") if part in block]
+    assert len(weights) == len(used) > 0 and len(record.attention) == len(model.stack())
+    for recorded, (attention, (x, context, *_), named, result) in zip(weights, used, strict=True):
+        memory = named.get("memory") or attention.memory(x, context.encoding, context.query_ids)
+        read = recorded.double() @ memory.values
+        torch.testing.assert_close(result, attention.out(read.transpose(1, 2).flatten(-2)), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", SETTINGS)
+def test_recorded_residuals_are_what_the_blocks_hand_on(name):
+    model, batch = of(name)
+    record = Record("residuals")
+    used = calls(model, Block, batch, record)
+    streams = [*(record.encoder.residuals if record.encoder else ()), *record.residuals]
+    assert len(streams) == len(used)
+    for recorded, (block, _, _, result) in zip(streams, used, strict=True):
+        assert torch.equal(recorded.fed, result)
+        fed = block.feed_forward(block.before[-1](recorded.attended))
+        assert torch.equal(block._join(recorded.attended, fed, block.after[-1]), result)
+    logits = model._logits(record.residuals[-1].fed)
+    assert torch.equal(
+        logits[:, 1:] if SETTINGS[name].get("architecture") == "encoder" else logits, predicted(of(name))
+    )
+
+
+def predicted(made: tuple[Transformer, Batch], record: Record | None = None) -> torch.Tensor:
+    model, batch = made
+    return model.predict(batch, record)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", SETTINGS)
+def test_recording_changes_no_logits(name):
+    expected = predicted(of(name))
+    for asked in (*((kind,) for kind in ALL), ALL):
+        assert torch.equal(predicted(of(name), Record(*asked)), expected), asked
+
+
+@torch.no_grad()
+def test_scores_are_of_the_recorded_queries_and_only_what_was_asked_for_is_kept():
+    model, batch = of("decoder, tempered")
+    record = Record("queries", "scores")
+    used = calls(model, Attention, batch, record)
+    assert record.attention == record.residuals == [] and record.encoder is None
+    for queries, scores, (attention, (x, context, *_), _, _) in zip(record.queries, record.scores, used, strict=True):
+        keys = attention.memory(x, context.encoding, context.query_ids).keys
+        products = (queries["self"] @ keys.mT).float() * attention.scale
+        torch.testing.assert_close(scores["self"], products, atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_a_compiled_model_is_recorded_and_evaluated_without_its_compiled_pass():
+    model, batch = of("decoder")
+    expected, passes = model.attention(batch), []
+
+    def backend(graph, inputs):
+        passes.append(graph)
+        return graph.forward
+
+    logits = model.predict(batch)
+    model.compile(backend=backend)
+    torch.testing.assert_close(model.predict(batch), logits, rtol=0, atol=0)
+    assert not passes
+    # compiled, attention adds in another order: seven float32 steps
+    torch.testing.assert_close(model.train().predict(batch), logits, rtol=1e-5, atol=1e-6)
+    compiled = len(passes)
+    for layer, same in zip(model.attention(batch), expected, strict=True):
+        assert torch.equal(layer["self"], same["self"])
+    assert compiled > 0 and len(passes) == compiled
+
+
+def test_an_unknown_record_an_interface_and_the_cache_of_an_encoder_are_refused():
+    with pytest.raises(ValueError, match=r"a record of 'weights' cannot be kept: ask for some of queries, scores"):
+        Record("weights")
+    with pytest.raises(TypeError, match="abstract"):
+        Transformer(encoder_decoder(data_for("none")).model, 5, ())
+    model, batch = of("encoder")
+    for asked in (lambda: model.cache(batch, 4), lambda: model.extend(None, batch.tokens, batch.ids, batch.tokens)):
+        with pytest.raises(TypeError, match="an encoder fills all places of a response at once and has no cache"):
+            asked()
+    assert isinstance(of("decoder")[0], DecoderModel)

@@ -6,12 +6,11 @@ import math
 import pytest
 import torch
 
-from lengen import ArithmeticData, SequenceModule, Spec, Tempered, build_model
+from lengen import ArithmeticData, SequenceModule, Spec, Tempered, build_model, replace
 from lengen.digits import Problems, generator
 from lengen.encodings.relative import alibi_slopes
 from lengen.models import Decoder
 from lengen.models.attention import Temperature
-from lengen.settings.spec import replace
 from lengen.training.module import build_optimizer
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model, trained
@@ -30,7 +29,6 @@ def tempered(
 
 
 def problems(data: ArithmeticData, n: int = 12, longest: int = 9) -> Problems:
-    """Of mixed lengths, also beyond those trained."""
     return replace(data.task, longest=longest).train(n, generator("p"))
 
 
@@ -112,7 +110,7 @@ def test_heads_that_have_the_same_slope_are_one_slope_of_the_layer(encoding):
 
 
 @torch.no_grad()
-def test_log_per_head_is_scalable_softmax():
+def test_log_per_head_is_scalable_softmax_and_one_plus_log_starts_as_the_standard_one():
     """n^(s z) over its sum (2501.19399), n the keys that a query sees, s of the head."""
     model, data = random_model(tempered("log", "position", per_head=True))
     batch = data.writer.write(problems(data, 3, 4))
@@ -126,10 +124,6 @@ def test_log_per_head_is_scalable_softmax():
             powers = [n ** (s * one) for one in z]
             expected = [power / sum(powers) for power in powers]
             assert found["self"][0, head, t, :n].tolist() == pytest.approx(expected, abs=1e-5)
-
-
-@torch.no_grad()
-def test_one_plus_log_starts_as_the_standard_softmax():
     tempered_one, plain = sized(tempered=Tempered(form="one_plus_log")), sized()
     one, other = build_model(tempered_one, 0), build_model(plain, 0)
     batch = ArithmeticData(plain, 0).validation()
@@ -145,6 +139,7 @@ def test_models_whose_weights_are_of_half_precision_stay_in_it(encoding):
     assert model.to(torch.bfloat16).predict(data.validation()).dtype == torch.bfloat16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", IDS)
 @pytest.mark.parametrize("of", OF)
 @pytest.mark.parametrize("form", FORMS)
@@ -158,6 +153,7 @@ def test_decoding_agrees_with_a_plain_loop(form, of, encoding):
         check_decoding(model, data, drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", OF)
 @pytest.mark.parametrize("form", FORMS)
 def test_decoding_agrees_for_models_that_are_sometimes_right(form, of):

@@ -1,37 +1,21 @@
-"""Ids that are read off tokens (Abacus) or drawn (randomised), against literal loops, in training and decoding."""
+"""Abacus, randomised and coupled ids."""
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengen import (
-    SUBTASKS,
-    Coupled,
-    DataSpec,
-    Linear,
-    ListOps,
-    RandomSpaces,
-    SettingError,
-)
-from lengen import (
-    Abacus as AbacusIds,
-)
-from lengen import (
-    Randomised as RandomisedIds,
-)
-from lengen.data.datamodule import ArithmeticData
-from lengen.data.task_data import TaskData
+import lengen
+from lengen import Abacus, ArithmeticData, Consecutive, Coupled, NoPositionIds, Randomised, RandomSpaces, validate
+from lengen import Abacus as AbacusIds
+from lengen import Randomised as RandomisedIds
 from lengen.data.writer import Writer
 from lengen.digits import OperandError, generator
 from lengen.formats.base import END, FIRST, PAD
-from lengen.position_ids.digit_places import Abacus
-from lengen.position_ids.places import Randomised
-from lengen.settings.spec import validate
 from tests.fixtures import written as thesis
 from tests.fixtures.decoding import check_decoding, ended
 from tests.fixtures.models import random_model
-from tests.fixtures.settings import fixed_data, problems, spec, two_operands, vocab_of, writer
+from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
 from tests.lengen.data.test_random_spaces import abacus
 from tests.lengen.tasks.test_base import chi_square
 
@@ -40,13 +24,10 @@ FORMATS = {
     "reversed": {"reverse_query": True, "reverse_response": True},
     "padded": {"pad_to": 6},
     "scratchpad": {"scratchpad": True},
-    "mix": {"subtasks": SUBTASKS},
+    "mix": {"subtasks": lengen.SUBTASKS},
     "codes": {"subtasks": ("car", "ali"), "carries": "code", "vocabulary": "printable"},
 }
-IDS = {
-    "abacus": {"position_ids": AbacusIds(40, 7)},
-    "randomised": {"position_ids": RandomisedIds(150)},
-}
+IDS = {"abacus": {"position_ids": AbacusIds(40, 7)}, "randomised": {"position_ids": RandomisedIds(150)}}
 rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=6)
 
 
@@ -83,7 +64,7 @@ def test_abacus_ids_of_whole_batches(name, split, operands, seed):
             assert len(shifts) <= 1 and shifts <= (set(range(8)) if stream else {0})
 
 
-def test_shifts_are_uniform_from_none_to_the_largest_that_fits():
+def test_shifts_are_uniform_and_spaces_have_randomised_ids_of_their_own():
     data = two_operands(9, **IDS["abacus"])
     drawn = problems(data.task, [["12345", "1"]]).select(torch.zeros(16_000, dtype=torch.long))
     for room, most in ((40, 7), (12, 7), (9, 4), (5, 0)):  # 5 digits, and the same of the sum
@@ -93,9 +74,13 @@ def test_shifts_are_uniform_from_none_to_the_largest_that_fits():
         assert most == 0 or chi_square([shifts.count(k) for k in range(most + 1)]) < 3
     still = writer(two_operands(9, position_ids=AbacusIds(40)))
     assert int(still.write(drawn, generator("u")).ids.max()) == 5
-
-
-# ------------------------------------------------------------------ randomised
+    data = two_operands(9, spaces=RandomSpaces(ratio=1.0), **IDS["randomised"])
+    own = ArithmeticData(spec(data, encoding="sinusoidal"), 0).writer
+    batch = own.write(problems(data.task, [["123456789", "987654321"]] * 64), generator("s"))
+    sizes = (batch.tokens != PAD).sum(dim=1)
+    assert len(set(sizes.tolist())) > 10
+    for ids, size in zip(batch.ids[0], sizes, strict=True):
+        assert bool((ids[:size].diff() > 0).all())
 
 
 @pytest.mark.parametrize("split", [False, True])
@@ -125,17 +110,6 @@ def test_randomised_ids_rise_within_range_and_differ_in_training(name, split):
     assert torch.equal(alone, one.ids[0, 2, : len(alone)]), "whatever else is in the batch"
 
 
-def test_spaces_have_randomised_ids_of_their_own():
-    """A training query with spaces is a longer sequence; its ids rise to its end."""
-    data = two_operands(9, spaces=RandomSpaces(ratio=1.0), **IDS["randomised"])
-    own = ArithmeticData(spec(data, encoding="sinusoidal"), 0).writer
-    batch = own.write(problems(data.task, [["123456789", "987654321"]] * 64), generator("s"))
-    sizes = (batch.tokens != PAD).sum(dim=1)
-    assert len(set(sizes.tolist())) > 10
-    for ids, size in zip(batch.ids[0], sizes, strict=True):
-        assert bool((ids[:size].diff() > 0).all())
-
-
 @pytest.mark.parametrize("training", [True, False])
 def test_every_id_is_drawn_equally_often(training):
     scheme, sizes, n = Randomised(19), torch.full((20_000,), 5), 20_000
@@ -144,9 +118,6 @@ def test_every_id_is_drawn_equally_often(training):
     assert len(counts) == 20 and chi_square(counts) < 2
     assert bool((offsets.diff(dim=0) > 0).all())
     assert Randomised(4).offsets(torch.zeros(1, 1), torch.tensor([5]), generator("e")).T.tolist() == [[0, 1, 2, 3, 4]]
-
-
-# ------------------------------------------------------------------ decoding
 
 
 @pytest.mark.parametrize("split", [False, True])
@@ -199,9 +170,6 @@ def test_decoding_counts_digits_as_they_are_written(name):
     assert any(FIRST <= token < FIRST + 10 for row in expected for token in row), "digits are written"
 
 
-# ------------------------------------------------------------------ what is refused
-
-
 def test_what_the_tables_do_not_hold_is_refused():
     for ids, message in [
         (AbacusIds(4), "need position ids up to 6 in level 1, and the model has 4"),
@@ -223,30 +191,76 @@ def test_what_the_tables_do_not_hold_is_refused():
         own.plan(fits)  # and is not refused when it is decoded
 
 
-def test_digits_come_first_in_every_vocabulary():
+def test_digits_come_first_in_every_vocabulary_and_runs_of_them_are_told_apart():
     """What `Abacus` takes for digits."""
     for options in FORMATS.values():
         vocab = vocab_of(two_operands(9, **options))
         assert [vocab.id(str(digit)) for digit in range(10)] == list(range(FIRST, FIRST + 10))
-
-
-def test_operations_and_brackets_are_no_digits():
-    """[MAX 2 9 [MIN 4 7 ] 0 ]: everything but digits has id 0."""
-    task = ListOps(digits=6)
-    ids = DataSpec(task=task, format=Linear(), position_ids=AbacusIds(40))
-    data = TaskData(spec(ids, encoding="learned"), 0)
+    task = lengen.ListOps(digits=6)
+    ids = lengen.DataSpec(task=task, format=lengen.Linear(), position_ids=AbacusIds(40))
+    data = lengen.TaskData(spec(ids, encoding="learned"), 0)
     batch = data.writer.write(task.parse(["[MAX", "2", "9", "[MIN", "4", "7", "]", "0", "]"]))
     text = data.vocab.decode(batch.tokens[0]).split()
     assert dict(zip(range(len(text)), batch.ids[0, 0].tolist(), strict=True)) == {
         place: int(symbol.isdigit()) * (2 if text[place - 1].isdigit() else 1) for place, symbol in enumerate(text)
     }
-
-
-def test_two_operands_in_one_run_of_digits_are_refused():
-    """$+00172438$1780$ would have ids 1 to 8 across both operands."""
     for task in ("addition", "n_by_one"):
         validate(spec(fixed_data(task, position_ids=AbacusIds(40)), encoding="learned"))
-        with pytest.raises(SettingError, match=r"data\.position_ids=abacus: the digits of both operands") as caught:
+        with pytest.raises(
+            lengen.SettingError, match=r"data\.position_ids=abacus: the digits of both operands"
+        ) as caught:
             validate(spec(fixed_data(task, aligned=True, position_ids=AbacusIds(40)), encoding="learned"))
         assert "\n" not in str(caught.value)
     validate(spec(fixed_data("addition", aligned=True, position_ids=Coupled((40,))), encoding="learned"))
+
+
+UNUSED = -1
+SIZES = torch.tensor([9])
+"""Tokens of sequences, which these schemes do not need."""
+
+
+def test_coupled_offsets_are_uniform_and_ids_are_those_of_the_scheme():
+    highest = torch.tensor([[3], [7]]).expand(2, 40_000)
+    offsets = Coupled((8, 16)).offsets(highest, SIZES, torch.Generator().manual_seed(0))
+    for level, largest in enumerate([8 - 3, 16 - 7]):
+        drawn = offsets[level].tolist()
+        assert set(drawn) == set(range(1, largest + 1))
+        assert chi_square([drawn.count(k) for k in range(1, largest + 1)]) < 2.5
+    assert abs(float(torch.corrcoef(offsets.double())[0, 1])) < 0.03, "levels move independently"
+    coordinates = torch.tensor([[[UNUSED, 2, 0, 9]]])
+    offsets, places = torch.tensor([[3]]), torch.arange(4)[None]
+    assert Coupled((7,)).ids(coordinates, offsets, places).tolist() == [[[0, 5, 3, 7]]], "never above the maximum"
+    assert Consecutive().ids(coordinates, offsets, places).tolist() == [[[0, 1, 2, 3]]]
+    assert NoPositionIds().ids(coordinates, offsets, places).shape == (0, 1, 4)
+    assert Consecutive().offsets(torch.zeros(3, 5), SIZES, None).shape == (1, 5)
+    assert NoPositionIds().offsets(torch.zeros(3, 5), SIZES, None).shape == (0, 5)
+
+
+@given(st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), min_size=1, max_size=20), st.integers(0, 99))
+def test_no_training_id_exceeds_its_level(pairs, seed):
+    highest = torch.tensor(pairs).T
+    offsets = Coupled((40, 40)).offsets(highest, SIZES, torch.Generator().manual_seed(seed))
+    assert int(offsets.min()) >= 1 and int((offsets + highest).max()) <= 40
+    assert bool((Coupled((40, 40)).offsets(highest, SIZES, None) == 1).all()), "in testing"
+
+
+def test_operands_that_need_more_ids_are_refused_and_the_largest_just_fit():
+    with pytest.raises(OperandError) as caught:
+        writer(data_spec("addition", room=4)).write(problems(data_spec("addition").task, [["1234", "56"]]))
+    assert str(caught.value) == (
+        "these operands need position ids up to 6 in level 1, and the model has 4 (data.position_ids.max_position): "
+        "shorten them or "
+        "raise it"
+    )
+    with pytest.raises(OperandError, match="up to 5 in level 2"):
+        writer(data_spec("addition", room=4)).write(problems(data_spec("addition").task, [["1", "2", "3", "4"]]))
+    with pytest.raises(OperandError, match="level 1"):
+        writer(data_spec("parity", room=5)).write(problems(data_spec("parity").task, [["01010"]]), torch.Generator())
+    parity = data_spec("parity", room=101)
+    assert int(writer(parity).write(problems(parity.task, [["1" * 100]]), torch.Generator()).ids.max()) == 101
+    with pytest.raises(OperandError, match="up to 102"):
+        writer(parity).write(problems(parity.task, [["1" * 101]]))
+    addition = data_spec("addition", room=40)
+    batch = writer(addition).write(problems(addition.task, [["9" * 30] * 30]))
+    assert batch.ids.amax(dim=(1, 2)).tolist() == [33, 31]
+    assert int(batch.loss.sum()) == 1023, "Section 4.3: a total of 1023 consecutive tokens"

@@ -1,4 +1,4 @@
-"""Settings: overrides by name and type, hashes, the way to JSON and back; every refusal is one sentence."""
+"""Settings, their overrides and their profiles."""
 
 import json
 from typing import Any
@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lengen
+from lengen import Linear, Rotary, SettingError, replace
+from lengen.experiment import ByProfile, at_profiles
 from lengen.part import Axis, kinds
-from lengen.settings.spec import replace
+from papers.random_spaces.profiles import BASE
 from tests.fixtures.settings import data_spec, fixed_data, spec
 from tests.lengen.data.test_writer import ACCEPTED
 
@@ -19,34 +21,31 @@ ONE_LEVEL = 'data.position_ids={"kind":"consecutive"}'
 NO_IDS = ("data.position_ids=none", "model.encoding=none")
 
 
-@pytest.mark.parametrize(
-    ("assignment", "path", "value"),
-    [
-        ("train.steps=500", "train.steps", 500),
-        ("train.lr=3e-4", "train.lr", 3e-4),
-        ("train.lr=1", "train.lr", 1.0),
-        ("train.betas=0.9,0.98", "train.betas", (0.9, 0.98)),
-        ("train.compile=true", "train.compile", True),
-        ("train.precision=bf16-mixed", "train.precision", "bf16-mixed"),
-        ("data.format.pad_to=5", "data.format.pad_to", 5),
-        ("data.format.scratchpad=false", "data.format.scratchpad", False),
-        ("data.task=parity", None, None),
-        ("data.task.digits=4", "data.task", lengen.Addition(digits=4, operands=3)),
-        ('data.task={"kind": "addition", "digits": 2}', "data.task", lengen.Addition(digits=2)),
-        ("data.position_ids.max_position=64,32", "data.position_ids", lengen.Coupled((64, 32))),
-        ('data.spaces={"ratio": 0.5}', "data.spaces", lengen.RandomSpaces(ratio=0.5)),
-        ("test.lengths=[5,10]", "test.lengths", (5, 10)),
-        ("test.lengths=7", "test.lengths", (7,)),
-        ("test.lengths=1..4", "test.lengths", (1, 2, 3, 4)),
-        ("test.lengths=1..4,7", "test.lengths", (1, 2, 3, 4, 7)),
-        ("test.lengths=2, 5..6 ,9", "test.lengths", (2, 5, 6, 9)),
-        ("test.attention=[[3,4],[5,6]]", "test.attention", ((3, 4), (5, 6))),
-        ('test.probes=[["12","3"],["4","5"]]', "test.probes", (("12", "3"), ("4", "5"))),
-        ("model.dropout=0.3", "model.dropout", 0.3),
-        ('model.tempered={"form": "log"}', "model.tempered", lengen.Tempered()),
-        ("model.architecture=encoder", "model.architecture", lengen.Encoder()),
-    ],
-)
+@pytest.mark.parametrize(("assignment", "path", "value"), [
+    ("train.steps=500", "train.steps", 500),
+    ("train.lr=3e-4", "train.lr", 3e-4),
+    ("train.lr=1", "train.lr", 1.0),
+    ("train.betas=0.9,0.98", "train.betas", (0.9, 0.98)),
+    ("train.compile=true", "train.compile", True),
+    ("train.precision=bf16-mixed", "train.precision", "bf16-mixed"),
+    ("data.format.pad_to=5", "data.format.pad_to", 5),
+    ("data.format.scratchpad=false", "data.format.scratchpad", False),
+    ("data.task=parity", None, None),
+    ("data.task.digits=4", "data.task", lengen.Addition(digits=4, operands=3)),
+    ('data.task={"kind": "addition", "digits": 2}', "data.task", lengen.Addition(digits=2)),
+    ("data.position_ids.max_position=64,32", "data.position_ids", lengen.Coupled((64, 32))),
+    ('data.spaces={"ratio": 0.5}', "data.spaces", lengen.RandomSpaces(ratio=0.5)),
+    ("test.lengths=[5,10]", "test.lengths", (5, 10)),
+    ("test.lengths=7", "test.lengths", (7,)),
+    ("test.lengths=1..4", "test.lengths", (1, 2, 3, 4)),
+    ("test.lengths=1..4,7", "test.lengths", (1, 2, 3, 4, 7)),
+    ("test.lengths=2, 5..6 ,9", "test.lengths", (2, 5, 6, 9)),
+    ("test.attention=[[3,4],[5,6]]", "test.attention", ((3, 4), (5, 6))),
+    ('test.probes=[["12","3"],["4","5"]]', "test.probes", (("12", "3"), ("4", "5"))),
+    ("model.dropout=0.3", "model.dropout", 0.3),
+    ('model.tempered={"form": "log"}', "model.tempered", lengen.Tempered()),
+    ("model.architecture=encoder", "model.architecture", lengen.Encoder()),
+])  # fmt: skip
 def test_an_override_sets_one_field(assignment, path, value):
     if path is None:
         with pytest.raises(lengen.SettingError, match=r"data\.task\.bits: this field is missing"):
@@ -62,7 +61,7 @@ def test_an_override_sets_one_field(assignment, path, value):
     assert SPEC.override() == SPEC
 
 
-def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
+def test_parts_are_judged_together_keep_shared_fields_and_are_laid_over_each_profile():
     changed = SPEC.override(
         "data.task=copy",
         "data.format=linear",
@@ -78,42 +77,62 @@ def test_a_part_by_its_kind_keeps_the_fields_that_it_shares():
     with pytest.raises(lengen.SettingError, match=r"data\.hints"):
         SPEC.override("data.hints=copy")
     assert SPEC.override("model.encoding=none", "data.position_ids=none").model.encoding == lengen.NoEncoding()
+    assert SPEC.override(*NO_IDS) == SPEC.override(*NO_IDS[::-1])
+    beside = (
+        "model.architecture=encoder_decoder",
+        "model.architecture.attention_bias=given",
+        "model.architecture.causal=false",
+        "data.format.pad_query=false",
+        "data.format.pad_response=false",
+        "data.format.width=9",
+    )
+    assert SPEC.override(*beside).model.attention_bias == lengen.Given() and not SPEC.override(*beside).model.causal
+    cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
+    assert cyclic.data.position_ids == lengen.Cyclic(3)
+    layers = ({"train.steps": 5}, ByProfile(cpu={"train": {"steps": 7}, "model.encoding": Rotary()}))
+    found = at_profiles(BASE, *layers)
+    assert {name: spec.train.steps for name, spec in found.items()} == {
+        "paper": 5, "cpu": 7, "night": 7, "smoke": 5,
+    }, "a night is as cpu where it says nothing"  # fmt: skip
+    assert found["cpu"].model.encoding == Rotary() != found["paper"].model.encoding
+    assert {spec.train.steps for spec in at_profiles(BASE, *reversed(layers)).values()} == {5}, "the last one is on top"
+    assert at_profiles(BASE) == BASE
+    other = at_profiles(BASE, ByProfile(cpu={"train.steps": 7}, night={"train.steps": 9}))
+    assert (other["cpu"].train.steps, other["night"].train.steps) == (7, 9), "a night may be something else"
+    one = at_profiles({"paper": BASE["paper"]}, {"data": {"format": Linear(pad_to=4)}})
+    assert list(one) == ["paper"] and one["paper"].data.format == Linear(pad_to=4), "profiles that have a base"
+    with pytest.raises(SettingError, match="no field 'step' in train"):
+        at_profiles(BASE, ByProfile(smoke={"train": {"step": 1}}))
 
 
-@pytest.mark.parametrize(
-    ("assignment", "message"),
-    [
-        ("steps=5", "expected section.field=value"),
-        ("train.steps", "expected section.field=value"),
-        ("trian.steps=5", "there is no section 'trian'; nearest: train"),
-        ("train.setps=5", "section 'train' has no field 'setps'; nearest: steps"),
-        ("train.qqqqqq=5", "has no field 'qqqqqq'; one of: steps, batch"),
-        ("data.task.base=5", "part 'addition' has no field 'base'; one of: digits, operands"),
-        ("data.format.scratchpod=true", "part 'linear' has no field 'scratchpod'; nearest: scratchpad"),
-        ("data.position_ids.kind=none", "set data.position_ids to the kind itself"),
-        ("data.spaces.ratio=1", "data.spaces is null and has no fields"),
-        ("data.position_ids=couple", "unknown scheme of position ids 'couple'; nearest: coupled"),
-        ("model.encoding=fira", "unknown encoding 'fira'; nearest: fire"),
-        ("train.steps=many", 'train.steps="many": expected int'),
-        ("train.steps=1.5", "train.steps=1.5: expected int"),
-        ("train.lr=fast", 'train.lr="fast": expected float'),
-        ("data.format.scratchpad=maybe", 'data.format.scratchpad="maybe": expected bool'),
-        ("data.position_ids.max_position=a", 'max_position[0]="a": expected int'),
-        ("data.position_ids.max_position=1.5", "max_position[0]=1.5: expected int"),
-        ("test.attention=3,4", "test.attention[0]=3: expected array"),
-        ("test.probes=[[12,3]]", "test.probes[0][0]=12: expected str"),
-        ("test.lengths=4..1", "counts down or too far; expected first..last"),
-        ("test.lengths=1..999999999", "counts down or too far; expected first..last"),
-    ],
-)
+@pytest.mark.parametrize(("assignment", "message"), [
+    ("steps=5", "expected section.field=value"),
+    ("train.steps", "expected section.field=value"),
+    ("trian.steps=5", "there is no section 'trian'; nearest: train"),
+    ("train.setps=5", "section 'train' has no field 'setps'; nearest: steps"),
+    ("train.qqqqqq=5", "has no field 'qqqqqq'; one of: steps, batch"),
+    ("data.task.base=5", "part 'addition' has no field 'base'; one of: digits, operands"),
+    ("data.format.scratchpod=true", "part 'linear' has no field 'scratchpod'; nearest: scratchpad"),
+    ("data.position_ids.kind=none", "set data.position_ids to the kind itself"),
+    ("data.spaces.ratio=1", "data.spaces is null and has no fields"),
+    ("data.position_ids=couple", "unknown scheme of position ids 'couple'; nearest: coupled"),
+    ("model.encoding=fira", "unknown encoding 'fira'; nearest: fire"),
+    ("train.steps=many", 'train.steps="many": expected int'),
+    ("train.steps=1.5", "train.steps=1.5: expected int"),
+    ("train.lr=fast", 'train.lr="fast": expected float'),
+    ("data.format.scratchpad=maybe", 'data.format.scratchpad="maybe": expected bool'),
+    ("data.position_ids.max_position=a", 'max_position[0]="a": expected int'),
+    ("data.position_ids.max_position=1.5", "max_position[0]=1.5: expected int"),
+    ("test.attention=3,4", "test.attention[0]=3: expected array"),
+    ("test.probes=[[12,3]]", "test.probes[0][0]=12: expected str"),
+    ("test.lengths=4..1", "counts down or too far; expected first..last"),
+    ("test.lengths=1..999999999", "counts down or too far; expected first..last"),
+])  # fmt: skip
 def test_a_bad_override_gets_one_sentence(assignment, message):
     with pytest.raises(lengen.SettingError) as caught:
         SPEC.override("train.batch=9", assignment)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value) and isinstance(caught.value, ValueError)
-
-
-# ------------------------------------------------------------------ hashes, and the way to JSON and back
 
 
 def parts_of(axis: type) -> list[Any]:
@@ -174,7 +193,6 @@ def spelled_out(value: Any) -> Any:
 
 
 def without_defaults(value: Any) -> Any:
-    """The same without any field at its default."""
     if isinstance(value, msgspec.Struct):
         kind = {"kind": value.kind} if hasattr(value, "kind") else {}
         kept = {
@@ -198,8 +216,6 @@ class Extra(lengen.Section, frozen=True):
 
 
 class Longer(lengen.Spec, frozen=True):
-    """A setting with a section of its own, trained once before."""
-
     extra: Extra
 
     def trainings(self) -> tuple[lengen.Spec, ...]:
@@ -209,13 +225,10 @@ class Longer(lengen.Spec, frozen=True):
 LONGER = Longer(data=SPEC.data, model=SPEC.model, train=SPEC.train, test=SPEC.test, extra=Extra())
 
 
-def test_trainings_are_the_setting_itself_and_what_a_subclass_trains_before():
+def test_a_section_of_a_subclass_is_read_by_it_alone_and_may_be_trained_before():
     assert SPEC.trainings() == (SPEC,)
     assert [spec.train.steps for spec in LONGER.trainings()] == [1, SPEC.train.steps]
     assert not SPEC.constructed
-
-
-def test_a_section_of_a_subclass_is_read_by_it_alone():
     values = json.loads(json.dumps(LONGER.to_dict()))
     assert lengen.from_dict(values, Longer) == LONGER and lengen.from_dict(values, Longer).hash() == LONGER.hash()
     assert lengen.from_dict(values) == SPEC and type(lengen.from_dict(values)) is lengen.Spec
@@ -303,21 +316,6 @@ def test_values_that_make_no_sense_get_one_sentence(here, assignments, message):
     with pytest.raises(lengen.SettingError) as caught:
         HERE[here].override(*assignments.split())
     assert message in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_parts_are_judged_together_not_one_by_one():
-    assert SPEC.override(*NO_IDS) == SPEC.override(*NO_IDS[::-1])
-    beside = (
-        "model.architecture=encoder_decoder",
-        "model.architecture.attention_bias=given",
-        "model.architecture.causal=false",
-        "data.format.pad_query=false",
-        "data.format.pad_response=false",
-        "data.format.width=9",
-    )
-    assert SPEC.override(*beside).model.attention_bias == lengen.Given() and not SPEC.override(*beside).model.causal
-    cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
-    assert cyclic.data.position_ids == lengen.Cyclic(3)
 
 
 def test_a_part_that_is_defined_later_is_found_and_the_last_of_a_kind_is_the_one():

@@ -30,8 +30,21 @@ def chi_square(counts, expected=None) -> float:
     return sum((c - e) ** 2 / e for c, e in zip(counts, expected, strict=True)) / (len(counts) - 1)
 
 
-def test_every_task_has_a_worked_example():
+def test_every_task_has_a_worked_example_and_draws_that_cover_its_problems():
     assert {case.data.task.kind for case in CASES} == set(kinds(Task))
+    task = Parity(bits=3)
+    held = [row[0] for row in strings(task, task.train(6000, generator("t")))]
+    support = ["".join(bits) for size in (1, 2, 3) for bits in itertools.product("01", repeat=size)]
+    expected = [6000 / 3 / 2 ** len(text) for text in support]
+    assert set(held) == set(support)
+    assert chi_square([held.count(text) for text in support], expected) < 2.5
+    drawn = sized("multiplication", 3, 4).train(20_000, generator("t")).lengths
+    pairs = [tuple(row) for row in drawn.tolist()]
+    assert chi_square([pairs.count(pair) for pair in itertools.product(range(1, 4), range(1, 5))]) < 2.5
+    for task in {type(case.data.task): case.data.task for case in CASES}.values():
+        one, two, other = (task.train(50, generator("t", seed)) for seed in (0, 0, 1))
+        assert torch.equal(one.operands, two.operands) and torch.equal(one.lengths, two.lengths)
+        assert not (one.operands.shape == other.operands.shape and torch.equal(one.operands, other.operands))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -46,22 +59,19 @@ def test_what_is_typed_is_what_is_held(operands):
     assert strings(PAIR, held) == [operands]
 
 
-@pytest.mark.parametrize(
-    ("task", "operands", "message"),
-    [
-        ("addition", ["5"], "addition takes two operands or more, got 1"),
-        ("addition", ["5", "x"], "operand 'x' is not a number: expected digits 0-9 only"),
-        ("addition", ["5", "-3"], "operand '-3' is not a number"),
-        ("addition", ["5", ""], "operand '' is not a number"),
-        ("addition", ["5", "٣"], "operand '٣' is not a number"),
-        ("multiplication", ["5"], "multiplication takes two operands, got 1"),
-        ("multiplication", ["5", "6", "7"], "multiplication takes two operands, got 3"),
-        ("multiplication", ["5", "1.5"], "operand '1.5' is not a number"),
-        ("parity", ["01", "1"], "parity takes one string of digits, got 2"),
-        ("parity", ["012"], "operand '012' is not a string of digits: expected characters 0 to 1 only"),
-        ("parity", [""], "operand '' is not a string of digits"),
-    ],
-)
+@pytest.mark.parametrize(("task", "operands", "message"), [
+    ("addition", ["5"], "addition takes two operands or more, got 1"),
+    ("addition", ["5", "x"], "operand 'x' is not a number: expected digits 0-9 only"),
+    ("addition", ["5", "-3"], "operand '-3' is not a number"),
+    ("addition", ["5", ""], "operand '' is not a number"),
+    ("addition", ["5", "٣"], "operand '٣' is not a number"),
+    ("multiplication", ["5"], "multiplication takes two operands, got 1"),
+    ("multiplication", ["5", "6", "7"], "multiplication takes two operands, got 3"),
+    ("multiplication", ["5", "1.5"], "operand '1.5' is not a number"),
+    ("parity", ["01", "1"], "parity takes one string of digits, got 2"),
+    ("parity", ["012"], "operand '012' is not a string of digits: expected characters 0 to 1 only"),
+    ("parity", [""], "operand '' is not a string of digits"),
+])  # fmt: skip
 def test_bad_operands_get_one_sentence(task, operands, message):
     with pytest.raises(OperandError) as caught:
         sized(task).parse(operands)
@@ -84,15 +94,6 @@ def test_test_operands_cover_their_range_evenly(task, length, support):
 def test_training_operands_cover_their_range(task):
     drawn = sized(task, 2, 2).train(20_000, generator("t"))
     assert {int(text) for row in strings(PAIR, drawn) for text in row} == set(range(100))
-
-
-def test_parity_covers_every_bit_string():
-    task = Parity(bits=3)
-    held = [row[0] for row in strings(task, task.train(6000, generator("t")))]
-    support = ["".join(bits) for size in (1, 2, 3) for bits in itertools.product("01", repeat=size)]
-    expected = [6000 / 3 / 2 ** len(text) for text in support]
-    assert set(held) == set(support)
-    assert chi_square([held.count(text) for text in support], expected) < 2.5
 
 
 @given(st.integers(1, 12), st.integers(2, 9))
@@ -119,10 +120,6 @@ def test_addition_trains_on_two_equally_sized_chunks():
         assert chi_square([first.count(k) for k in range(1, length + 1)]) < 3
     half = sum(len(set(row)) == 1 for row in sizes[: n // 2])
     assert half / same == pytest.approx(0.5, abs=0.02), "the chunks are shuffled"
-
-
-def test_the_shared_chunk_is_exactly_half():
-    """With lengths up to 40 and 12 operands, equal lengths by chance are unheard of."""
     drawn = Addition(digits=40, operands=12).train(1000, generator("t"))
     longest = drawn.lengths.amax(dim=1, keepdim=True)
     shared = ((drawn.lengths == longest) | (drawn.lengths == 0)).all(dim=1)
@@ -131,19 +128,6 @@ def test_the_shared_chunk_is_exactly_half():
     absent_last = (drawn.lengths > 0).int().diff(dim=1) <= 0
     assert bool(absent_last.all()), "absent operands come last"
     assert bool((drawn.operands.amax(dim=2) <= 9 * (drawn.lengths > 0)).all()), "and hold nothing"
-
-
-def test_multiplication_trains_on_independent_lengths():
-    drawn = sized("multiplication", 3, 4).train(20_000, generator("t")).lengths
-    pairs = [tuple(row) for row in drawn.tolist()]
-    assert chi_square([pairs.count(pair) for pair in itertools.product(range(1, 4), range(1, 5))]) < 2.5
-
-
-def test_equal_generators_draw_equal_problems():
-    for task in {type(case.data.task): case.data.task for case in CASES}.values():
-        one, two, other = (task.train(50, generator("t", seed)) for seed in (0, 0, 1))
-        assert torch.equal(one.operands, two.operands) and torch.equal(one.lengths, two.lengths)
-        assert not (one.operands.shape == other.operands.shape and torch.equal(one.operands, other.operands))
 
 
 @pytest.mark.parametrize(

@@ -49,21 +49,14 @@ def test_planning_knows_how_often_each_length_is_trained(skew, times):
     assert found == +collections.Counter({length: times[length > 5] for length in range(2, 21)})
 
 
-def test_without_a_skew_lengths_are_equally_likely():
+def test_lengths_are_equally_likely_without_a_skew_and_few_draws_have_the_distribution():
     found = collections.Counter(of().train(999, generator("t")).lengths[:, 0].tolist())
     assert sorted(found) == [2, 3, 4, 5, 6] and all(199 <= count <= 200 for count in found.values())
-
-
-@given(st.integers(3, 25).flatmap(lambda n: st.tuples(st.just(n), st.integers(2, n - 1))), st.floats(0.01, 0.99))
-def test_weights_are_the_two_shares_split_evenly(sizes, share):
-    longest, short = sizes
-    found = Skew(short, share).weights(longest).tolist()
-    expected = [share / (short - 1)] * (short - 1) + [(1 - share) / (longest - short)] * (longest - short)
-    assert found == pytest.approx(expected) and sum(found) == pytest.approx(1)
-
-
-def test_few_draws_have_the_distribution_on_average():
-    """Each length keeps its probability at every place of a comb, so shuffled windows of 4 do as well."""
+    for task in ("sorting", "successor", "count", "fill", "increment"):
+        problems = of(task, 6, 9).test(40, 11, 1, generator("t"))
+        assert problems.lengths[:, 0].tolist() == [11] * 40
+    single = rows(of("sorting", 6, 3).test(900, 1, 1, generator("t")))
+    assert chi_square([single.count([one]) for one in (1, 2, 3)]) < 5
     skew, draws = Skew(4, 0.8), 6000
     windows = [skew.lengths(4, 10, generator("t", i)).tolist() for i in range(draws)]
     for column in zip(*windows, strict=True):
@@ -72,6 +65,24 @@ def test_few_draws_have_the_distribution_on_average():
         assert chi_square([found[length] for length in range(2, 11)], expected) < 2.5
     assert {sum(length <= 4 for length in window) for window in windows} == {3, 4}, "0.8 of 4, to one"
     assert len({tuple(window) for window in windows if sorted(window) == sorted(windows[0])}) > 1, "shuffled"
+    task, source, n = paper("sorting", repeats=0.1), random.Random(0), 20_000
+    for length in (2, 3, 7, 20):
+        drawn = rows(task.of_lengths(torch.full((n,), length), generator("t", length)))
+        literal = [repeated(length, 100, 0.1, source) for _ in range(n)]
+        found, expected = (collections.Counter(len(set(row)) for row in part) for part in (drawn, literal))
+        common = [k for k in expected if expected[k] > 20]
+        # Two samples of one distribution: the difference of two counts has twice their variance.
+        statistic = sum((found[k] - expected[k]) ** 2 / (found[k] + expected[k]) for k in common) / len(common)
+        assert statistic < 2.5, (length, found, expected)
+        assert {number for row in drawn for number in row} == set(range(1, 101))
+
+
+@given(st.integers(3, 25).flatmap(lambda n: st.tuples(st.just(n), st.integers(2, n - 1))), st.floats(0.01, 0.99))
+def test_weights_are_the_two_shares_split_evenly(sizes, share):
+    longest, short = sizes
+    found = Skew(short, share).weights(longest).tolist()
+    expected = [share / (short - 1)] * (short - 1) + [(1 - share) / (longest - short)] * (longest - short)
+    assert found == pytest.approx(expected) and sum(found) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("task", ["sorting", "successor"])
@@ -85,24 +96,10 @@ def test_numbers_are_drawn_evenly_with_replacement(task):
 
 
 def repeated(length: int, alphabet: int, share: float, source: random.Random) -> list[int]:
-    """Appendix B, one sequence at a time."""
     if source.random() >= share:
         return [source.randint(1, alphabet) for _ in range(length)]
     pool = source.sample(range(1, alphabet + 1), length // 2)
     return [source.choice(pool) for _ in range(length)]
-
-
-def test_a_tenth_of_the_sequences_draws_from_half_as_many_numbers():
-    task, source, n = paper("sorting", repeats=0.1), random.Random(0), 20_000
-    for length in (2, 3, 7, 20):
-        drawn = rows(task.of_lengths(torch.full((n,), length), generator("t", length)))
-        literal = [repeated(length, 100, 0.1, source) for _ in range(n)]
-        found, expected = (collections.Counter(len(set(row)) for row in part) for part in (drawn, literal))
-        common = [k for k in expected if expected[k] > 20]
-        # Two samples of one distribution: the difference of two counts has twice their variance.
-        statistic = sum((found[k] - expected[k]) ** 2 / (found[k] + expected[k]) for k in common) / len(common)
-        assert statistic < 2.5, (length, found, expected)
-        assert {number for row in drawn for number in row} == set(range(1, 101))
 
 
 def test_sequences_with_repeats_have_few_numbers_wherever_they_stand():
@@ -133,14 +130,26 @@ def test_the_hint_asks_about_a_number_that_has_a_successor():
     assert seen[1] / total == pytest.approx(2 / 3, abs=4 * (2 / 9 / total) ** 0.5), "positions, not numbers"
 
 
-def test_repeats_reach_the_hint_too():
+def test_repeats_reach_the_hint_too_and_what_is_left_is_drawn_freely():
     problems = of("successor", 6, 9, repeats=1.0).train(500, generator("t"))
     assert all(len(set(row)) <= len(row) // 2 for row in rows(problems))
     single = of("successor", repeats=1.0).test(3, 1, 1, generator("t"))
     assert rows(single) == rows(single, 1)
+    drawn = rows(of("sorting", 6, 6).test(6000, 5, 3, generator("t")))
+    three = [next(one for one in set(row) if row.count(one) >= 3) for row in drawn]
+    assert chi_square([three.count(one) for one in range(1, 7)]) < 3
+    fives = sum(len(set(row)) == 1 for row in drawn)
+    assert fives / 6000 == pytest.approx(1 / 36, abs=0.01), "with replacement: what is repeated may come again"
+    firsts = sum(row[0] == one for row, one in zip(drawn, three, strict=True))
+    assert firsts / 6000 == pytest.approx((3 + 2 / 6) / 5, abs=0.03), "the rest does not stand behind"
+    task = of("sorting", 6, 4)
+    assert len(rows(task.test(3, 9, 2, generator("t")))) == 3
+    with pytest.raises(OperandError, match=r"rep\(10, 2\) needs 5 different numbers and the alphabet has 4") as caught:
+        task.test(3, 10, 2, generator("t"))
+    assert "\n" not in str(caught.value)
 
 
-def test_counted_sequences_hold_two_numbers_that_differ_by_at_most_five():
+def test_counted_sequences_hold_two_numbers_either_of_which_may_be_rarer():
     n = 12_000
     problems = paper("count").train(n, generator("t"))
     by_length = collections.defaultdict(list)
@@ -159,9 +168,6 @@ def test_counted_sequences_hold_two_numbers_that_differ_by_at_most_five():
             assert ties == pytest.approx(0.5, abs=4 * 0.5 / len(differences) ** 0.5)
         rest = [differences.count(d) for d in valid]
         assert len(rest) < 2 or chi_square(rest) < 6, (length, rest)
-
-
-def test_either_number_of_a_counted_sequence_may_be_the_rarer_one():
     problems = of("count", 7, 2).of_lengths(torch.full((4000,), 5), generator("t"))
     rarer = [min((1, 2), key=row.count) for row in rows(problems)]
     assert rarer.count(1) / 4000 == pytest.approx(0.5, abs=0.03)
@@ -169,7 +175,7 @@ def test_either_number_of_a_counted_sequence_may_be_the_rarer_one():
     assert chi_square([sum(row[place] == 1 for row in ones) for place in range(5)]) < 3, "in random order"
 
 
-def test_what_is_filled_in_was_begun_with_at_most_half():
+def test_what_is_filled_in_was_begun_and_what_follows_a_copy_is_found_in_sorted_order():
     problems = paper("fill").train(12_000, generator("t"))
     by_length = collections.defaultdict(list)
     for whole, begun in zip(rows(problems), rows(problems, 1), strict=True):
@@ -181,6 +187,19 @@ def test_what_is_filled_in_was_begun_with_at_most_half():
         assert len(support) < 2 or chi_square([sizes.count(k) for k in support]) < 4
     numbers = [row[0] for row in rows(problems)]
     assert chi_square([numbers.count(one) for one in range(1, 101)]) < 2
+    task = lengen.NextLarger(longest=6, alphabet=4, copies=True)
+    problems = task.of_lengths(torch.randint(1, 7, (500,)), torch.Generator().manual_seed(0))
+    answers = task.answer(problems)[:, 0].tolist()
+    copied = 0
+    for (sequence, (number, *_)), length, answer in zip(
+        problems.operands.tolist(), problems.lengths[:, 0].tolist(), answers, strict=True
+    ):
+        ordered = sorted(sequence[:length])
+        following = ordered[ordered.index(number) + 1 :]
+        assert answer == (following[0] if following else number)
+        assert following or len(set(ordered)) == length == 1
+        copied += answer == number and length > 1
+    assert copied > 100
 
 
 @given(st.integers(1, 24), st.integers(2, 6))
@@ -193,32 +212,6 @@ def test_repeated_test_sequences_hold_each_number_so_often(length, count):
         assert sum(value // count for value in counts.values()) >= length // count
     if length >= 2 * count:
         assert any(row != sorted(row, key=row.index) for row in drawn), "in random order"
-
-
-def test_what_is_left_of_repeated_sequences_is_drawn_freely():
-    drawn = rows(of("sorting", 6, 6).test(6000, 5, 3, generator("t")))
-    three = [next(one for one in set(row) if row.count(one) >= 3) for row in drawn]
-    assert chi_square([three.count(one) for one in range(1, 7)]) < 3
-    fives = sum(len(set(row)) == 1 for row in drawn)
-    assert fives / 6000 == pytest.approx(1 / 36, abs=0.01), "with replacement: what is repeated may come again"
-    firsts = sum(row[0] == one for row, one in zip(drawn, three, strict=True))
-    assert firsts / 6000 == pytest.approx((3 + 2 / 6) / 5, abs=0.03), "the rest does not stand behind"
-
-
-def test_uniform_test_sequences_have_exactly_the_length():
-    for task in ("sorting", "successor", "count", "fill", "increment"):
-        problems = of(task, 6, 9).test(40, 11, 1, generator("t"))
-        assert problems.lengths[:, 0].tolist() == [11] * 40
-    single = rows(of("sorting", 6, 3).test(900, 1, 1, generator("t")))
-    assert chi_square([single.count([one]) for one in (1, 2, 3)]) < 5
-
-
-def test_too_few_numbers_for_repeats_get_one_sentence():
-    task = of("sorting", 6, 4)
-    assert len(rows(task.test(3, 9, 2, generator("t")))) == 3
-    with pytest.raises(OperandError, match=r"rep\(10, 2\) needs 5 different numbers and the alphabet has 4") as caught:
-        task.test(3, 10, 2, generator("t"))
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("nines", [0.0, 0.1, 1.0])
@@ -245,14 +238,11 @@ def test_a_tenth_of_the_numbers_ends_in_nines(nines):
     assert sum(row[0] == 9 for row in tested) / n == pytest.approx(0.1, abs=0.01), "tests are uniform"
 
 
-def test_first_digits_are_one_to_nine_and_the_others_any():
+def test_first_digits_are_one_to_nine_and_sets_to_test_are_those_of_the_task():
     drawn = rows(of("increment", 10).test(9000, 3, 1, generator("t")))
     for place, support in ((2, range(1, 10)), (1, range(10)), (0, range(10))):
         column = [row[place] for row in drawn]
         assert set(column) == set(support) and chi_square([column.count(digit) for digit in support]) < 3
-
-
-def test_test_sets_are_those_of_the_task_whatever_the_seed_and_the_model():
     one, other = (TaskData(sized(sequences(hints=hints)), seed) for hints, seed in (((), 0), (("count",), 7)))
     assert rows(one.test(9, 1, 30)) == rows(other.test(9, 1, 30))
     assert rows(one.test(9, 1, 30)) != rows(one.test(9, 2, 30))
@@ -267,20 +257,3 @@ def test_a_stored_set_of_any_size_can_be_drawn(task, monkeypatch):
     assert len(stored.operands) == 41 and sorted(set(stored.lengths[:, 0].tolist()))[-1] == 6
     batch = TaskData(sized(data, TRAIN), 0).batch(3)
     assert len(batch.tokens) == 8
-
-
-def test_with_copies_the_hint_names_what_follows_in_the_sorted_sequence():
-    """Against a literal search of the sorted sequence for the number after the first of its copies."""
-    task = lengen.NextLarger(longest=6, alphabet=4, copies=True)
-    problems = task.of_lengths(torch.randint(1, 7, (500,)), torch.Generator().manual_seed(0))
-    answers = task.answer(problems)[:, 0].tolist()
-    copied = 0
-    for (sequence, (number, *_)), length, answer in zip(
-        problems.operands.tolist(), problems.lengths[:, 0].tolist(), answers, strict=True
-    ):
-        ordered = sorted(sequence[:length])
-        following = ordered[ordered.index(number) + 1 :]
-        assert answer == (following[0] if following else number)
-        assert following or len(set(ordered)) == length == 1
-        copied += answer == number and length > 1
-    assert copied > 100

@@ -2,9 +2,8 @@
 
 import pytest
 
-from lengen import Coupled, Linear, SettingError, Successor, TaskData, validate
+from lengen import Coupled, Linear, SettingError, Successor, TaskData, replace, validate
 from lengen.digits import OperandError, generator
-from lengen.settings.spec import replace
 from lengen.solve import encode
 from tests.fixtures.settings import ONE_LENGTH, TASKS, TEST, held, part, sequences, sized, vocab_of
 
@@ -33,7 +32,7 @@ def test_what_is_printed_is_what_is_written(place):
     assert found["position_ids"] == []
 
 
-def test_a_batch_of_mixed_lengths_is_padded_behind_its_targets():
+def test_batches_of_mixed_lengths_are_padded_behind_targets_and_no_padding_is_trained():
     data = TaskData(sized(), 0)
     batch = data.writer.write(data.task.train(50, generator("t")))
     for tokens, loss in zip(batch.tokens.tolist(), batch.loss.tolist(), strict=True):
@@ -41,6 +40,21 @@ def test_a_batch_of_mixed_lengths_is_padded_behind_its_targets():
         length = text.index("⊥")
         assert "".join(sorted(text[:length])) == text[length + 1 :]
         assert loss == [False] * (length + 1) + [True] * length + [False] * (len(tokens) - 2 * length - 1)
+    with pytest.raises(SettingError, match=r"data\.vocabulary=printable: sorting is written with symbols"):
+        validate(sized(replace(sequences(alphabet=12), vocabulary="printable")))
+    with pytest.raises(
+        SettingError, match=r"data\.format\.reverse_response=false: carries is answered from the units on"
+    ):
+        validate(sized(sequences("carries", reverse_response=False)))
+    validate(sized(replace(sequences(), position_ids=Coupled((30,))), encoding="learned"))
+    assert isinstance(sequences().format, Linear)
+    assert part("successor").text(held([5, 3], 3)) == ["5"]
+    assert Successor(digits=8).text(held([9, 3])) == ["40"]
+    for loss, padding in (("all", 0), ("response", 2)):
+        validate(sized(sequences(hints=("fill_as_drawn",) if padding else ("fill",)), replace(ONE_LENGTH, loss=loss)))
+    with pytest.raises(SettingError, match=r"train\.loss=all: the 2 PAD tokens behind an answer") as caught:
+        validate(sized(sequences(hints=("fill_as_drawn",)), replace(ONE_LENGTH, loss="all")))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -51,31 +65,28 @@ def test_vocabularies_are_as_large_as_printed(task):
     assert not data.format.build(data.task).ends
 
 
-@pytest.mark.parametrize(
-    ("task", "operands", "message"),
-    [
-        ("sorting", "", "sorting takes one number or more, got none"),
-        ("sorting", "5 10", "'10' is no number of this alphabet: expected 1 to 9 (data.task.alphabet)"),
-        ("sorting", "0", "'0' is no number of this alphabet"),
-        ("sorting", "-1", "'-1' is no number of this alphabet"),
-        ("sorting", "٣", "'٣' is no number of this alphabet"),
-        ("sorting", "9" * 3000, "99' is no number of this alphabet"),
-        ("successor", "5 3 4", "successor takes a sequence and then one of its numbers again"),
-        ("successor", "5", "successor takes a sequence and then one of its numbers again"),
-        ("successor", "x x", "'x' is no number of this alphabet"),
-        ("count", "5 5", "count takes a sequence of two different numbers, got 1"),
-        ("count", "5 4 3", "count takes a sequence of two different numbers, got 3"),
-        ("count", "", "count takes a sequence of two different numbers, got 0"),
-        ("fill", "5 3", "fill takes three numbers: the number, how often to repeat it"),
-        ("fill", "5 3 x", "fill takes three numbers: the number, how often to repeat it"),
-        ("fill", "5 3 3", "fill begins with 1 to 2 of 3 numbers, got 3"),
-        ("fill", "5 3 0", "fill begins with 1 to 2 of 3 numbers, got 0"),
-        ("fill", "10 3 1", "'10' is no number of this alphabet"),
-        ("increment", "1 2", "increment takes one number, got 2"),
-        ("increment", "", "increment takes one number, got 0"),
-        ("carries", "1a", "operand '1a' is not a number: expected digits 0-9 only"),
-    ],
-)
+@pytest.mark.parametrize(("task", "operands", "message"), [
+    ("sorting", "", "sorting takes one number or more, got none"),
+    ("sorting", "5 10", "'10' is no number of this alphabet: expected 1 to 9 (data.task.alphabet)"),
+    ("sorting", "0", "'0' is no number of this alphabet"),
+    ("sorting", "-1", "'-1' is no number of this alphabet"),
+    ("sorting", "٣", "'٣' is no number of this alphabet"),
+    ("sorting", "9" * 3000, "99' is no number of this alphabet"),
+    ("successor", "5 3 4", "successor takes a sequence and then one of its numbers again"),
+    ("successor", "5", "successor takes a sequence and then one of its numbers again"),
+    ("successor", "x x", "'x' is no number of this alphabet"),
+    ("count", "5 5", "count takes a sequence of two different numbers, got 1"),
+    ("count", "5 4 3", "count takes a sequence of two different numbers, got 3"),
+    ("count", "", "count takes a sequence of two different numbers, got 0"),
+    ("fill", "5 3", "fill takes three numbers: the number, how often to repeat it"),
+    ("fill", "5 3 x", "fill takes three numbers: the number, how often to repeat it"),
+    ("fill", "5 3 3", "fill begins with 1 to 2 of 3 numbers, got 3"),
+    ("fill", "5 3 0", "fill begins with 1 to 2 of 3 numbers, got 0"),
+    ("fill", "10 3 1", "'10' is no number of this alphabet"),
+    ("increment", "1 2", "increment takes one number, got 2"),
+    ("increment", "", "increment takes one number, got 0"),
+    ("carries", "1a", "operand '1a' is not a number: expected digits 0-9 only"),
+])  # fmt: skip
 def test_bad_operands_get_one_sentence(task, operands, message):
     with pytest.raises(OperandError) as caught:
         encode(sized(sequences(task)), operands.split())
@@ -90,23 +101,6 @@ def test_alphabets_that_cannot_be_held_are_refused(task, alphabet, expected):
     with pytest.raises(SettingError, match=f"data.task.alphabet={alphabet}: expected ") as caught:
         validate(sized(sequences(task, alphabet=alphabet)))
     assert expected.replace("`", "") in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_words_are_no_printable_characters_and_carries_are_written_from_the_units():
-    with pytest.raises(SettingError, match=r"data\.vocabulary=printable: sorting is written with symbols"):
-        validate(sized(replace(sequences(alphabet=12), vocabulary="printable")))
-    with pytest.raises(
-        SettingError, match=r"data\.format\.reverse_response=false: carries is answered from the units on"
-    ):
-        validate(sized(sequences("carries", reverse_response=False)))
-    validate(sized(replace(sequences(), position_ids=Coupled((30,))), encoding="learned"))
-    assert isinstance(sequences().format, Linear)
-
-
-def test_the_arithmetic_task_of_the_same_name_is_told_apart():
-    """A successor adds one; the successor in a sequence is the next number in order."""
-    assert part("successor").text(held([5, 3], 3)) == ["5"]
-    assert Successor(digits=8).text(held([9, 3])) == ["40"]
 
 
 @pytest.mark.parametrize("often", ["9" * 30, "9" * 5000, "999999999", "4001", "0" * 9 + "4001"])
@@ -132,12 +126,3 @@ def test_lengths_that_have_no_problem_are_refused_before_training(task):
         with pytest.raises(OperandError, match=r"test\.lengths=1: problems of this task have 2 numbers") as caught:
             data.check_all()
         assert "\n" not in str(caught.value)
-
-
-def test_padding_that_is_trained_is_refused_where_all_tokens_are():
-    """Padding behind the answer and padding of the batch are one token."""
-    for loss, padding in (("all", 0), ("response", 2)):
-        validate(sized(sequences(hints=("fill_as_drawn",) if padding else ("fill",)), replace(ONE_LENGTH, loss=loss)))
-    with pytest.raises(SettingError, match=r"train\.loss=all: the 2 PAD tokens behind an answer") as caught:
-        validate(sized(sequences(hints=("fill_as_drawn",)), replace(ONE_LENGTH, loss="all")))
-    assert "\n" not in str(caught.value)

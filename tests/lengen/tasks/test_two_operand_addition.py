@@ -8,11 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengen import SettingError, TrainSpec
+from lengen import VALIDATION, SettingError, TaskData, TrainSpec
 from lengen import TwoOperandAddition as Part
-from lengen.data.task_data import TaskData
 from lengen.digits import OperandError, Problems, generator, mix
-from lengen.settings.sections import VALIDATION
 from lengen.tasks.base import keys
 from lengen.tasks.two_operand_addition import TESTED, VALIDATED, TwoOperandAddition, first_of_each, quotas
 from tests.fixtures.settings import TEST, spec, strings, two_operands
@@ -28,7 +26,6 @@ def of(*lengths: int, kinds: int = 0) -> TwoOperandAddition:
 
 
 def pairs(problems: Problems) -> list[tuple[str, str]]:
-    """Operands as text; the width of the tensors leaves no trace."""
     return [(a, b) for a, b in strings(Part(lengths=(1,)), problems)]
 
 
@@ -47,16 +44,13 @@ def printed(lengths: tuple[int, ...], examples: int) -> dict[int, int]:
     return shortest | dict.fromkeys(rest, (examples - 10_000) // len(rest))
 
 
-@pytest.mark.parametrize(
-    ("lengths", "examples", "expected"),
-    [
-        ((1, 3), 10_000, {1: 100, 3: 9900}),
-        (SEVEN, 100_000, printed(SEVEN, 100_000)),
-        (LONGER, 1_000_000, printed(LONGER, 1_000_000)),
-        (MINI, 10_000, {1: 100, 2: 900} | dict.fromkeys((3, 4, 5, 6, 7, 9), 1500)),
-        *((MINI, examples, printed(MINI, examples)) for examples in (100_000, 1_000_000, 10_000_000)),
-    ],
-)
+@pytest.mark.parametrize(("lengths", "examples", "expected"), [
+    ((1, 3), 10_000, {1: 100, 3: 9900}),
+    (SEVEN, 100_000, printed(SEVEN, 100_000)),
+    (LONGER, 1_000_000, printed(LONGER, 1_000_000)),
+    (MINI, 10_000, {1: 100, 2: 900} | dict.fromkeys((3, 4, 5, 6, 7, 9), 1500)),
+    *((MINI, examples, printed(MINI, examples)) for examples in (100_000, 1_000_000, 10_000_000)),
+])  # fmt: skip
 def test_quotas_of_the_four_data_sets(lengths, examples, expected):
     found = quotas(lengths, examples)
     assert sum(found.values()) == examples and found.keys() == expected.keys()
@@ -74,6 +68,7 @@ def test_quotas_add_up_and_longer_lengths_share_equally(lengths, examples):
         assert found.get(length, 0) <= most or length == max(lengths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("examples", "lengths"), [(20_000, MINI), (10_000, (1, 3)), (300, (1, 2, 4))])
 def test_a_fixed_set_holds_distinct_problems_and_none_that_tests_or_validates(examples, lengths):
     """Every problem as text, so that no key is trusted."""
@@ -96,7 +91,7 @@ def test_one_digit_is_trained_and_tested_on_all_there_is():
     assert len({pair for pair in some if len(pair[0]) == 1}) == 30, "a smaller set has a part of them"
 
 
-def test_the_stream_never_draws_a_reserved_problem():
+def test_the_stream_and_sub_tasks_of_sets_are_even_and_never_reserved_problems():
     """Of two digits a quarter is reserved: of 40,000 draws 10,000 would be, were they not drawn again."""
     drawn = pairs(of(2).train(40_000, generator("s")))
     reserved = set(unseen(2)) | validating(2)
@@ -104,9 +99,6 @@ def test_the_stream_never_draws_a_reserved_problem():
     free = [f"{a}+{b}" for a in range(10, 100) for b in range(10, 100) if (str(a), str(b)) not in reserved]
     counts = collections.Counter("+".join(pair) for pair in drawn)
     assert len(free) == 6075 and chi_square([counts[text] for text in free]) < 1.2, "all the others evenly"
-
-
-def test_the_stream_draws_all_lengths_and_sub_tasks_evenly():
     drawn = of(1, 2, 4, kinds=5).train(30_000, generator("s"))
     assert set(drawn.lengths.flatten().tolist()) == {1, 2, 4} and drawn.operands.shape == (30_000, 2, 4)
     assert torch.equal(drawn.lengths[:, 0], drawn.lengths[:, 1])
@@ -114,6 +106,27 @@ def test_the_stream_draws_all_lengths_and_sub_tasks_evenly():
         kinds = drawn.kinds[drawn.lengths[:, 0] == length].tolist()
         assert abs(len(kinds) - 10_000) < 400 and chi_square([kinds.count(kind) for kind in range(5)]) < 4.5
     assert of(1, 2).train(5, generator("s")).kinds is None
+    drawn = of(*MINI, kinds=5).fixed_set(10_000, 0)
+    assert collections.Counter(drawn.kinds.tolist()) == dict.fromkeys(range(5), 2000)
+    for length in (3, 9):
+        kinds = drawn.kinds[drawn.lengths[:, 0] == length].tolist()
+        assert chi_square([kinds.count(kind) for kind in range(5)]) < 4.5
+    assert pairs(drawn) == pairs(of(*MINI, kinds=5).fixed_set(10_000, 0))
+    assert not of(*MINI, kinds=5).test(9, 3, 2, generator("t")).kinds.any()
+    plain = of(*MINI).fixed_set(500, 0)
+    assert plain.kinds is None and of(*MINI).test(9, 3, 2, generator("t")).kinds is None
+    names = ("add", "rev", "ali", "mad", "car")
+    data = made(0, examples=400, subtasks=names)
+    batches = [data.batch(step) for step in range(8)]
+    prefixes = collections.Counter(data.vocab.decode(row)[:3] for batch in batches for row in batch.tokens)
+    assert set(prefixes) == set(names) and sum(prefixes.values()) == 256
+    shown = data.writer.write(data.test(4, 2, 50))
+    assert all(data.vocab.decode(row).startswith("add$") for row in shown.tokens)
+    task = of(1, 3, 4, kinds=5)
+    drawn = task.validation(256, generator("v"))
+    assert collections.Counter(drawn.lengths[:, 0].tolist()) == {1: 86, 3: 85, 4: 85}
+    assert set(drawn.kinds.tolist()) == set(range(5))
+    assert made(0).validation().tokens.shape[0] == VALIDATION
 
 
 @pytest.mark.parametrize("length", [8, 10, 11, 12, 20, 100])
@@ -135,53 +148,12 @@ def made(seed: int, *lengths: int, **options) -> TaskData:
     return TaskData(spec(two_operands(*(lengths or MINI), **options), train, TEST, encoding="sinusoidal"), seed)
 
 
-def test_test_problems_are_the_same_for_every_seed_and_model_and_training_sets_are_not():
+def test_problems_to_test_are_the_same_for_every_seed_and_keys_for_every_width():
     one, two = made(0, examples=5000), made(7, 1, 9, examples=2000, reverse_query=True)
     for length in (1, 2, 8, 12):
         assert pairs(one.test(length, 2, 500)) == pairs(two.test(length, 2, 500)) == unseen(length, 500)
     sets = [{pair for pair in pairs(of(*MINI).fixed_set(5000, seed)) if len(pair[0]) > 3} for seed in (0, 0, 1)]
     assert sets[0] == sets[1] and not sets[0] & sets[2]
-
-
-def test_validation_takes_all_trained_lengths_in_turn_and_all_sub_tasks():
-    task = of(1, 3, 4, kinds=5)
-    drawn = task.validation(256, generator("v"))
-    assert collections.Counter(drawn.lengths[:, 0].tolist()) == {1: 86, 3: 85, 4: 85}
-    assert set(drawn.kinds.tolist()) == set(range(5))
-    assert made(0).validation().tokens.shape[0] == VALIDATION
-
-
-def test_sub_tasks_of_a_fixed_set_are_equal_parts_and_tests_ask_for_the_first():
-    drawn = of(*MINI, kinds=5).fixed_set(10_000, 0)
-    assert collections.Counter(drawn.kinds.tolist()) == dict.fromkeys(range(5), 2000)
-    for length in (3, 9):
-        kinds = drawn.kinds[drawn.lengths[:, 0] == length].tolist()
-        assert chi_square([kinds.count(kind) for kind in range(5)]) < 4.5
-    assert pairs(drawn) == pairs(of(*MINI, kinds=5).fixed_set(10_000, 0))
-    assert not of(*MINI, kinds=5).test(9, 3, 2, generator("t")).kinds.any()
-    plain = of(*MINI).fixed_set(500, 0)
-    assert plain.kinds is None and of(*MINI).test(9, 3, 2, generator("t")).kinds is None
-    names = ("add", "rev", "ali", "mad", "car")
-    data = made(0, examples=400, subtasks=names)
-    batches = [data.batch(step) for step in range(8)]
-    prefixes = collections.Counter(data.vocab.decode(row)[:3] for batch in batches for row in batch.tokens)
-    assert set(prefixes) == set(names) and sum(prefixes.values()) == 256
-    shown = data.writer.write(data.test(4, 2, 50))
-    assert all(data.vocab.decode(row).startswith("add$") for row in shown.tokens)
-
-
-@pytest.mark.parametrize("lengths", [(1, 2, 3), (9, 10)])
-def test_training_batches_hold_the_fixed_set_and_nothing_else(lengths):
-    data = made(3, *lengths, examples=64)
-    drawn = [data.vocab.decode(row) for step in range(4) for row in data.batch(step).tokens]
-    expected = pairs(of(*lengths).fixed_set(64, 3))
-    assert sorted(drawn) == sorted(2 * [f"${a}+{b}={int(a) + int(b)}$" for a, b in expected])
-
-
-# ------------------------------------------------------------------ keys
-
-
-def test_keys_do_not_depend_on_width_and_tell_problems_apart():
     every = torch.cartesian_prod(*[torch.arange(10)] * 4).view(-1, 2, 2)
     found = keys(every)
     assert len(set(found.tolist())) == 10_000
@@ -193,8 +165,15 @@ def test_keys_do_not_depend_on_width_and_tell_problems_apart():
     assert len(set(keys(torch.cat([long, long.flip(1)])).tolist())) == 400, "every place counts"
 
 
+@pytest.mark.parametrize("lengths", [(1, 2, 3), (9, 10)])
+def test_training_batches_hold_the_fixed_set_and_nothing_else(lengths):
+    data = made(3, *lengths, examples=64)
+    drawn = [data.vocab.decode(row) for step in range(4) for row in data.batch(step).tokens]
+    expected = pairs(of(*lengths).fixed_set(64, 3))
+    assert sorted(drawn) == sorted(2 * [f"${a}+{b}={int(a) + int(b)}$" for a, b in expected])
+
+
 def unmixed(values: list[int]) -> list[int]:
-    """The inverse of SplitMix64's finaliser, in Python integers."""
     whole = (1 << 64) - 1
     found = []
     for value in values:
@@ -214,32 +193,9 @@ def test_mixing_is_one_to_one(values):
     assert unmixed(mix(torch.tensor(values)).tolist()) == values
 
 
-def test_mixing_zero_and_one_gives_the_published_numbers():
+def test_typed_operands_are_two_numbers_of_any_lengths_and_mixing_gives_published_ones():
     """First outputs of SplitMix64 (Steele et al. 2014) from seed 0: its state after one step is what is mixed."""
     assert mix(torch.tensor([0])).item() & ((1 << 64) - 1) == 0xE220A8397B1DCDAF
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40))
-def test_first_of_each_keeps_first_appearances_in_order(rows):
-    operands = torch.tensor(rows, dtype=torch.long).view(-1, 2, 1)
-    assert [tuple(row) for row in first_of_each(operands)[:, :, 0].tolist()] == list(dict.fromkeys(rows))
-
-
-# ------------------------------------------------------------------ what is refused
-
-
-@pytest.mark.parametrize(("lengths", "examples", "free"), [((1,), 101, 100), ((2,), 6076, 6075), ((1, 2), 7000, 6075)])
-def test_more_problems_than_there_are_is_refused(lengths, examples, free):
-    with pytest.raises(SettingError) as caught:
-        of(*lengths).fixed_set(examples, 0)
-    message = str(caught.value)
-    assert message.startswith("data.examples: ") and f"there are {free} beside the reserved ones" in message
-    assert "\n" not in message and "lower data.examples" in message
-    largest = free if len(lengths) == 1 else free + 100
-    assert len(set(pairs(of(*lengths).fixed_set(largest, 0)))) == largest, "exactly all is possible"
-
-
-def test_typed_operands_may_have_any_lengths_and_must_be_two_numbers():
     task = of(1, kinds=5)
     parsed = task.parse(["0045", "7"])
     assert pairs(parsed) == [("45", "7")] and task.text(parsed) == ["52"] and parsed.kinds.tolist() == [0]
@@ -253,3 +209,20 @@ def test_typed_operands_may_have_any_lengths_and_must_be_two_numbers():
         with pytest.raises(OperandError) as caught:
             task.parse(operands)
         assert str(caught.value) == message
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40))
+def test_first_of_each_keeps_first_appearances_in_order(rows):
+    operands = torch.tensor(rows, dtype=torch.long).view(-1, 2, 1)
+    assert [tuple(row) for row in first_of_each(operands)[:, :, 0].tolist()] == list(dict.fromkeys(rows))
+
+
+@pytest.mark.parametrize(("lengths", "examples", "free"), [((1,), 101, 100), ((2,), 6076, 6075), ((1, 2), 7000, 6075)])
+def test_more_problems_than_there_are_is_refused(lengths, examples, free):
+    with pytest.raises(SettingError) as caught:
+        of(*lengths).fixed_set(examples, 0)
+    message = str(caught.value)
+    assert message.startswith("data.examples: ") and f"there are {free} beside the reserved ones" in message
+    assert "\n" not in message and "lower data.examples" in message
+    largest = free if len(lengths) == 1 else free + 100
+    assert len(set(pairs(of(*lengths).fixed_set(largest, 0)))) == largest, "exactly all is possible"

@@ -1,5 +1,7 @@
-"""Threads."""
+"""Threads, clocks and optimizers of a training."""
 
+import itertools
+import math
 import os
 import subprocess
 import sys
@@ -9,9 +11,14 @@ import pytest
 import torch
 from torch import nn
 
-from lengen import ArithmeticData, SequenceModule
+from lengen import ArithmeticData, SequenceModule, TrainSpec, execute, replace
+from lengen.callbacks import monitoring as clocks
+from lengen.callbacks.monitoring import Clock
 from lengen.training.build import few_threads
-from tests.lengen.data.test_any_trainer import SPEC, trained
+from lengen.training.module import build_optimizer, learning_rate_factor
+from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
+from tests.lengen.test_stock_trainer import TWELVE as SPEC
+from tests.lengen.test_stock_trainer import trained
 
 
 @pytest.fixture
@@ -24,7 +31,7 @@ def two_threads(monkeypatch):
     torch.set_num_threads(before)
 
 
-def test_small_work_is_done_by_one_thread_and_later_work_by_as_many_as_before(two_threads):
+def test_small_work_is_done_by_one_thread_unless_the_user_chose_more(two_threads, monkeypatch):
     with few_threads(nn.Linear(2, 2)):
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2
@@ -33,9 +40,6 @@ def test_small_work_is_done_by_one_thread_and_later_work_by_as_many_as_before(tw
     with pytest.raises(KeyError), few_threads(nn.Linear(2, 2)):
         raise KeyError
     assert torch.get_num_threads() == 2
-
-
-def test_threads_that_the_user_chose_stay(two_threads, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     with few_threads(nn.Linear(2, 2)):
         assert torch.get_num_threads() == 2
@@ -56,17 +60,15 @@ def test_a_small_model_trains_with_one_thread_in_any_trainer(two_threads, tmp_pa
 SLEEP = "import_module('lengen.machine').sleep_while_waiting()"
 
 
-@pytest.mark.parametrize(
-    ("given", "start", "policy"),
-    [
-        ({}, "lengen.Addition(digits=2)", None),
-        ({}, "lengen.train('copy', digits=1, steps=1, batch=2)", "PASSIVE"),
-        ({}, "import_module('reproduce')", "PASSIVE"),
-        ({"OMP_WAIT_POLICY": "ACTIVE"}, SLEEP, "ACTIVE"),
-        ({"KMP_BLOCKTIME": "9"}, SLEEP, None),
-        ({}, f"sys.modules.update(torch=None), {SLEEP}", None),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("given", "start", "policy"), [
+    ({}, "lengen.Addition(digits=2)", None),
+    ({}, "lengen.train('copy', digits=1, steps=1, batch=2)", "PASSIVE"),
+    ({}, "import_module('reproduce')", "PASSIVE"),
+    ({"OMP_WAIT_POLICY": "ACTIVE"}, SLEEP, "ACTIVE"),
+    ({"KMP_BLOCKTIME": "9"}, SLEEP, None),
+    ({}, f"sys.modules.update(torch=None), {SLEEP}", None),
+])  # fmt: skip
 def test_threads_sleep_while_they_wait_once_a_training_starts_unless_the_user_says_how(given, start, policy):
     names = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT")
     environment = {name: value for name, value in os.environ.items() if name not in names} | given
@@ -74,3 +76,111 @@ def test_threads_sleep_while_they_wait_once_a_training_starts_unless_the_user_sa
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True)
     assert done.stdout.strip() == str(policy), done.stderr
+
+
+CLOCKED = spec(data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=7, evaluations=3, bucket=3), TEST, layers=1)
+"""Evaluated, and written as a checkpoint, after steps 3, 6 and 7."""
+
+
+@pytest.fixture
+def seconds(monkeypatch):
+    """Every look at the clock is a second later than the one before."""
+    looks = itertools.count()
+    monkeypatch.setattr(clocks.time, "monotonic", lambda: float(next(looks)))
+
+
+def test_measuring_is_no_training_and_a_resumed_clock_adds_to_its_checkpoint(seconds):
+    one = Clock()
+    one.start()
+    one.stop()
+    assert (one.training, one.measuring) == (1.0, 1.0)
+    first = Clock()
+    first.start()
+    first.step(40)
+    first.stop()
+    second = Clock()
+    second.load_state_dict(first.state_dict())
+    second.start()
+    second.step(2)
+    second.stop()
+    assert (second.training, second.steps, second.tokens) == (2.0, 2, 42)
+
+
+@pytest.mark.parametrize("step", [2, 5])
+def test_a_killed_run_counts_the_steps_before_the_kill(step, tmp_path, monkeypatch):
+    seen = []
+
+    class Seen(Clock):
+        def on_train_end(self, trainer, pl_module):
+            super().on_train_end(trainer, pl_module)
+            seen.append((self.steps, self.training))
+
+    monkeypatch.setattr("lengen.training.run.Clock", Seen)
+
+    def run(folder):
+        return execute(CLOCKED, 0, folder, lambda progress: None)
+
+    kill_at(step, monkeypatch, run, tmp_path)
+    outcome = run(tmp_path)
+    ((steps, training),) = seen[-1:]
+    assert steps == CLOCKED.train.steps and outcome.info["seconds_training"] == round(training, 1)
+    assert outcome.info["seconds_per_step"] * steps == pytest.approx(training)
+
+
+def test_steps_are_counted_by_device(tmp_path, monkeypatch):
+    """Those that a checkpoint holds; also if the last process only measures."""
+    folder, here = tmp_path, ["cuda, H100"]
+    monkeypatch.setattr(clocks, "device_name", lambda device: here[0])
+    monkeypatch.setattr("lengen.training.run.device_name", lambda device: here[0])
+
+    def run():
+        return execute(CLOCKED, 0, folder, lambda progress: None).info["steps_on"]
+
+    kill_at(5, monkeypatch, run)
+    here[:] = ["cpu, AMD"]
+    assert run() == {"cuda, H100": 3, "cpu, AMD": 4}
+    here[:] = ["cpu, Intel"]
+    assert run() == {"cuda, H100": 3, "cpu, AMD": 4, "cpu, Intel": 0}
+
+
+def test_schedule_and_optimizer_take_their_numbers_from_the_spec():
+    """50,000 steps: linear from 0 to LR over the first 1 %, then cosine to 0.1 LR."""
+    train = TrainSpec(steps=50_000, batch=400, lr=3e-5)
+    expected = {
+        0: 0.0,
+        1: 0.002,
+        250: 0.5,
+        499: 0.998,
+        500: 1.0,
+        25_250: 0.55,
+        50_000: 0.1,
+        60_000: 0.1,
+        12_875: 0.1 + 0.45 * (1 + math.sqrt(0.5)),
+        37_625: 0.1 + 0.45 * (1 - math.sqrt(0.5)),
+    }
+    for step, factor in expected.items():
+        assert learning_rate_factor(step, train) == pytest.approx(factor, abs=1e-9)
+    train = TrainSpec(steps=10, batch=1, lr=0.2, betas=(0.8, 0.95), weight_decay=0.3, warmup=0.2)
+    model = torch.nn.Linear(3, 2)
+    optimizer, schedule = build_optimizer(model, train)
+    group, kept = optimizer.param_groups
+    assert isinstance(optimizer, torch.optim.AdamW)
+    assert (group["betas"], group["weight_decay"], group["eps"]) == ((0.8, 0.95), 0.3, 1e-8)
+    assert group["params"][0] is model.weight and kept["params"][0] is model.bias and kept["weight_decay"] == 0
+    assert (kept["betas"], kept["eps"], len(group["params"]), len(kept["params"])) == ((0.8, 0.95), 1e-8, 1, 1)
+    seen = []
+    for _ in range(4):
+        seen.append(group["lr"])
+        model(torch.ones(3)).sum().backward()
+        optimizer.step()
+        schedule.step()
+    assert seen == pytest.approx([0.2 * learning_rate_factor(step, train) for step in range(4)])
+    assert seen[0] == 0.0 and seen[2] == 0.2
+
+
+@pytest.mark.parametrize("warmup", [0.0, 0.5, 1.0])
+def test_the_schedule_rises_then_falls_within_its_ends(warmup):
+    train = TrainSpec(steps=20, batch=1, lr=1.0, warmup=warmup, final_lr=0.25)
+    factors, peak = [learning_rate_factor(step, train) for step in range(21)], int(20 * warmup)
+    assert factors[peak] == 1.0 and (peak == 20 or factors[20] == pytest.approx(0.25))
+    assert factors[: peak + 1] == sorted(factors[: peak + 1]) and factors[peak:] == sorted(factors[peak:])[::-1]

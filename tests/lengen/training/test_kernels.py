@@ -15,10 +15,9 @@ import torch
 from safetensors.torch import load_file
 from torch.utils import cpp_extension
 
-from lengen import SequenceModule, TaskData, execute
+from lengen import SequenceModule, TaskData, execute, replace
 from lengen.callbacks.loggers import METRICS
 from lengen.machine import Machine
-from lengen.settings.spec import replace
 from lengen.training import kernels
 from lengen.training.kernels import FILE, WORTH_COMPILING, Kernels, choose, missing_compiler, use
 from lengen.training.operations import training_seconds
@@ -36,10 +35,7 @@ SHORT = spec(
 
 
 COMPILED = replace(SHORT, train=replace(SHORT.train, compile=True, precision="32-true"))
-needs_compiler = pytest.mark.skipif(
-    missing_compiler() is not None,
-    reason="nothing can be compiled here: no compiler",
-)
+needs_compiler = pytest.mark.skipif(missing_compiler() is not None, reason="nothing can be compiled here: no compiler")
 
 
 def trained(folder, setting=SHORT, report=lambda progress: None):
@@ -236,16 +232,13 @@ def test_a_model_that_is_not_compiled_again_says_so():
             call(torch.ones(2), False)
 
 
-def test_code_of_earlier_settings_is_dropped_once_there_are_many(monkeypatch):
+def test_code_of_earlier_settings_is_dropped_and_without_a_compiler_there_is_none(monkeypatch):
     resets = []
     monkeypatch.setattr(kernels, "_COMPILED", set())
     monkeypatch.setattr(torch._dynamo, "reset", lambda: resets.append(len(kernels._COMPILED)))
     for setting in [*"aabcd", "a", "e", "a"]:
         kernels._forget_others(setting)
     assert len(resets) == 1 and {"e", "a"} == kernels._COMPILED
-
-
-def test_without_a_compiler_nothing_is_compiled(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert missing_compiler() == "there is no C++ compiler"
     with torch._dynamo.config.patch(disable=True):
