@@ -182,7 +182,7 @@ class AccuracyGrid(Measurement):
         >>> import lengen
         >>> measured = lengen.AccuracyGrid(lengths=(1, 2), examples=4)
         >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
-        >>> measured.grid.scores[1,]["teacher_forced"]["n"]
+        >>> measured.grid.total([(1,)], "teacher_forced")["n"]
         4
     """
 

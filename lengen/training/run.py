@@ -115,7 +115,7 @@ def execute(
         >>> spec = lengen.setting("copy", digits=2, steps=2, batch=4, lengths=(2,), **{"test.examples": 4})
         >>> with TemporaryDirectory() as folder:
         ...     outcome = lengen.execute(spec, 0, Path(folder), report=lambda progress: None)
-        >>> outcome.grid.scores[2,]["teacher_forced"]["n"]
+        >>> outcome.grid.total([(2,)], "teacher_forced")["n"]
         4
     """
     data = ArithmeticData(spec, seed)
