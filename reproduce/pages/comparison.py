@@ -44,7 +44,7 @@ trained range, the same text, tested at the same lengths and counts.
 | *published lengths* | have the published problems; `show` names what differs | paper 2, addition |
 | *shorter problems* | have shorter problems, so no number of the paper is repeated | paper 1, sums |
 | *no training* | are weights set by hand | a proof |
-| *problems of this suite* | are a study of our own | the matrix |
+| *problems of this suite* | are a study of our own | every trick on every task |
 
 - Ours is the **median of all trainings**, those that have not learned their range among them. Example: 0, 4, 25, 54
   and 56 % give 25 %.
