@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from lengen.benchmark.problem import checksums, frozen
+from lengen.benchmark.problem import PROTOCOL, frozen, sum_of
 from lengen.benchmark.scoring import (
     PredictionError,
     Row,
@@ -24,7 +24,6 @@ from lengen.benchmark.scoring import (
 from lengen.benchmark.tasks import TASKS, TaskError, task_of
 from lengen.results.records import Grid
 
-PROTOCOL = "lengen-text/1"
 HEADER = "submission.json"
 PREDICTIONS = ("predictions.jsonl.gz", "predictions.jsonl")
 NAME = r"[^|<>\n\r]{1,120}"
@@ -50,7 +49,7 @@ class Trained(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Who made the predictions, and from what."""
 
-    protocol: Literal["lengen-text/1"]
+    protocol: Literal["lengen-text/1", "lengen-text/2"]
     model: Annotated[str, msgspec.Meta(pattern=f"^{NAME}$")]
     task: str
     size: int
@@ -68,6 +67,11 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """Address of the code."""
     note: str = ""
 
+    @property
+    def version(self) -> int:
+        """Version of the protocol."""
+        return int(self.protocol.removeprefix(PROTOCOL))
+
     def __post_init__(self) -> None:
         if not self.seeds or len({*self.seeds}) < len(self.seeds):
             raise ValueError(f"seeds are {[*self.seeds]}; expected one or more, each once")
@@ -75,19 +79,20 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
             raise ValueError(f"a model that is {self.kind} has no 'trained'; expected kind trained")
 
 
-SAME = ("model", "task", "size", "order")
+SAME = ("protocol", "model", "task", "size", "order")
 """Fields that all seeds of a submission share."""
 
 
-def header(model: str, task: str, size: int, **fields: Any) -> Header:
-    """Return a header of this protocol and these problems.
+def header(model: str, task: str, size: int, version: int = 2, **fields: Any) -> Header:
+    """Return a header of a protocol and these problems.
 
     Raises `PredictionError` for a name that a table cannot print.
     """
     if not re.fullmatch(NAME, model):
         raise PredictionError(f"name {model!r:.60}: expected one line of 1 to 120 characters without |, < and >")
-    made = {"protocol": PROTOCOL, "problems_sha256": checksums()[task_of(task).name], "seeds": (0,), "parameters": 0}
-    return msgspec.convert(made | {"model": model, "task": task, "size": size} | fields, Header)
+    task_of(task, version).lengths(size, version)
+    made = {"protocol": f"{PROTOCOL}{version}", "problems_sha256": sum_of(task, size, version), "seeds": (0,)}
+    return msgspec.convert(made | {"parameters": 0, "model": model, "task": task, "size": size} | fields, Header)
 
 
 def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Path]:
@@ -126,11 +131,11 @@ def read_header(path: Path) -> Header:
     """Return the header of a file; raises `PredictionError`."""
     found = _decoded(path)
     try:
-        known = task_of(found.task)
-        known.cells(found.size)
+        known = task_of(found.task, found.version)
+        known.lengths(found.size, found.version)
     except TaskError as error:
         raise PredictionError(f"{path}: {error}; docs/benchmark.md lists the fields of a header") from None
-    if found.problems_sha256 != checksums()[found.task]:
+    if found.problems_sha256 != sum_of(found.task, found.size, found.version):
         raise PredictionError(f"{path}: problems_sha256 is not that of the frozen problems of {found.task}")
     if found.kind == "trained" and found.trained is None:
         raise PredictionError(f"{path}: expected 'trained', with length, count and examples, as kind is trained")
@@ -139,7 +144,7 @@ def read_header(path: Path) -> Header:
             if most > (found.size if name == "length" or known.second else 1):
                 raise PredictionError(
                     f"{path}: trained.{name} up to {most} and scored at size {found.size}: choose a size of "
-                    f"{', '.join(map(str, known.sizes))} that is at least as long"
+                    f"{', '.join(map(str, known.sizes(found.version)))} that is at least as long"
                 )
     return found
 
@@ -158,7 +163,7 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
     rows = by_seed(given)
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
-    asked = frozen(found.task, found.size)
+    asked = frozen(found.task, found.size, found.version)
     units_first = found.order == "units first"
     right = {(problem.id, problem.answer) for problem in asked}
     faults: dict[frozenset[tuple[str, str | None]], int] = {}
