@@ -6,6 +6,7 @@ its stored runs. Tasks of the benchmark are exported and scored without torch.
 
 import argparse
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -232,7 +233,7 @@ def answerer_of(options: argparse.Namespace, sources: Sources, task: benchmark.T
     if options.run:
         return sources.model(options)
     if not options.hf:
-        return evaluating.function(options.function), options.seed or 0
+        return function(options.function), options.seed or 0
     from lengen.benchmark import prompting
     from lengen.huggingface import from_folder
 
@@ -242,6 +243,31 @@ def answerer_of(options: argparse.Namespace, sources: Sources, task: benchmark.T
     if options.chat or options.shots:
         print(f"what the model reads of the first problem:\n{form(task.example)}", file=sys.stderr)
     return answer, options.seed or 0
+
+
+def function(name: str) -> scoring.Answerer:
+    """Return the function of ``module:function`` or ``folder/file.py:function``; raises `PredictionError`.
+
+    A file of the current folder goes before modules that are installed. A file alone has the form of AdderBoard.
+    """
+    if name.endswith(".py") and Path(name).is_file():
+        from lengen.benchmark.adderboard import submitted
+
+        return submitted(Path(name))[0]
+    module, _, attribute = name.rpartition(":")
+    file = Path(f"{module.removesuffix('.py')}.py")
+    try:
+        if not module or not attribute.isidentifier():
+            raise ValueError("no function is named")
+        if not file.is_file() and (module.endswith(".py") or os.sep in module):
+            raise ValueError(f"there is no file {file}")
+        held = evaluating.loaded(file) if file.is_file() else evaluating.imported(module)
+        answer: scoring.Answerer | None = getattr(held, attribute, None)
+        if answer is None:
+            raise ValueError(f"it has no {attribute}")
+    except Exception as error:  # a foreign module may raise anything
+        raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
+    return answer
 
 
 def tell(

@@ -1,6 +1,5 @@
 """Problems of a task or setting by its name, and a function, file or model that answers them."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from lengen.benchmark.problem import Problem, frozen, held_out, training
-from lengen.benchmark.scoring import Answerer, PredictionError, Scores, check_problems, predictions, score
+from lengen.benchmark.scoring import Answerer, Scores, check_problems, predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
 from lengen.clone import setting
 
@@ -55,31 +54,6 @@ def imported(name: str) -> ModuleType:
             return import_module(name)
     finally:
         sys.path.remove("")
-
-
-def function(name: str) -> Answerer:
-    """Return the function of ``module:function`` or ``folder/file.py:function``; raises `PredictionError`.
-
-    A file of the current folder goes before modules that are installed. A file alone has the form of AdderBoard.
-    """
-    if name.endswith(".py") and Path(name).is_file():
-        from lengen.benchmark.adderboard import submitted
-
-        return submitted(Path(name))[0]
-    module, _, attribute = name.rpartition(":")
-    file = Path(f"{module.removesuffix('.py')}.py")
-    try:
-        if not module or not attribute.isidentifier():
-            raise ValueError("no function is named")
-        if not file.is_file() and (module.endswith(".py") or os.sep in module):
-            raise ValueError(f"there is no file {file}")
-        held = loaded(file) if file.is_file() else imported(module)
-        answer: Answerer | None = getattr(held, attribute, None)
-        if answer is None:
-            raise ValueError(f"it has no {attribute}")
-    except Exception as error:  # a foreign module may raise anything
-        raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
-    return answer
 
 
 EXAMPLES = 100_000

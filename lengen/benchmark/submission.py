@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -180,10 +181,13 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
 
 FOLDER, PAGE = Path("results/benchmark"), Path("docs/benchmark.md")
 """Committed submissions, a folder each, and the page with the table, in a checkout."""
+PUBLISHED = "published.toml"
+"""File of the values of the literature beside the folders."""
 BLOCK = re.compile(r"(<!-- submissions: begin [^\n]*-->\n).*?(<!-- submissions: end -->)", re.DOTALL)
 COLUMNS = [
     "task",
     "size",
+    "protocol",
     "model",
     "kind",
     "reach",
@@ -200,7 +204,7 @@ COLUMNS = [
 ]
 
 
-Place = tuple[int, int, float]
+Place = tuple[int, int, int, float]
 
 
 def row(folder: Path) -> tuple[Place, str]:
@@ -211,6 +215,7 @@ def row(folder: Path) -> tuple[Place, str]:
     cells = (
         header.task,
         header.size,
+        header.version,
         header.model,
         header.kind,
         over_seeds([one.reach for one in found]).text(0),
@@ -223,7 +228,12 @@ def row(folder: Path) -> tuple[Place, str]:
         f"{header.parameters:,}",
         f"{header.trained.examples:,}" if header.trained else "-",
     )
-    place = (list(TASKS).index(header.task), header.size, -over_seeds([one.area for one in found]).median)
+    place = (
+        list(TASKS).index(header.task),
+        header.size,
+        -header.version,
+        -over_seeds([one.area for one in found]).median,
+    )
     return place, f"| {' | '.join(map(str, cells))} |"
 
 
@@ -234,9 +244,38 @@ def table_of(rows: Iterable[tuple[Place, str]]) -> str:
     return "\n".join([head, "|" + "---|" * len(COLUMNS), *lines]) + "\n"
 
 
+class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A value of the literature on a task of the benchmark, which nobody ran here."""
+
+    task: str
+    trained: Annotated[int, msgspec.Meta(ge=1)]
+    """Longest trained length."""
+    tested: str
+    """Lengths that the number is of."""
+    exact: str
+    """Exact match, as it is printed."""
+    method: Annotated[str, msgspec.Meta(pattern=f"^{NAME}$")]
+    source: Annotated[str, msgspec.Meta(pattern="arXiv:")]
+
+
+def published(path: Path) -> list[Published]:
+    """Return the published rows of a file, by task and trained length; raises `PredictionError`."""
+    try:
+        rows = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8"))["row"], list[Published])
+        return sorted(rows, key=lambda row: (list(TASKS).index(task_of(row.task).name), row.trained))
+    except (OSError, ValueError, KeyError) as error:
+        raise PredictionError(f"{path}: {error}; expected rows with {', '.join(Published.__struct_fields__)}") from None
+
+
 def table(folder: Path) -> str:
-    """Return the table of all submissions of a folder."""
-    return table_of(row(path.parent) for path in sorted(folder.glob(f"*/{HEADER}")))
+    """Return the table of all submissions of a folder and, hollow and apart, that of what is published."""
+    measured = table_of(row(path.parent) for path in sorted(folder.glob(f"*/{HEADER}")))
+    if not (folder / PUBLISHED).is_file():
+        return measured
+    fields = Published.__struct_fields__
+    head = f"| | {' | '.join(fields)} |\n|" + "---|" * (len(fields) + 1)
+    lines = [f"| ○ | {' | '.join(map(str, msgspec.structs.astuple(one)))} |" for one in published(folder / PUBLISHED)]
+    return "\n".join([measured, "As published (kind `published`):\n", head, *lines]) + "\n"
 
 
 def page(text: str, folder: Path) -> str:

@@ -85,18 +85,20 @@ for call in (lengen.load, lengen.problems):
     except ValueError as error:
         print(error)
 grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", 6)
-try:
-    grid.plot()
-except ModuleNotFoundError as error:
-    print(error)
+for draw in (grid.plot, lambda: __import__("lengen.plotting")):
+    try:
+        draw()
+    except ModuleNotFoundError as error:
+        print(error)
 """
 )
 
 
 def test_outside_a_clone_the_whole_face_loads_without_the_extra(site, hostile):
-    loading, asking, plotting = python(hostile, site, "-c", OUTSIDE).splitlines()
+    loading, asking, plotting, pictures = python(hostile, site, "-c", OUTSIDE).splitlines()
     assert "names none: runs and settings are known by name in a clone of the repository alone" in loading
     assert asking.startswith("runs and settings are known by name in a clone of the repository alone")
+    assert pictures == "tables and pictures need matplotlib: pip install 'lengen[reproduce]'"
     assert plotting == "tables and pictures need pandas: pip install 'lengen[reproduce]'"
 
 
