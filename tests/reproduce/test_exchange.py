@@ -123,6 +123,19 @@ def test_a_folder_for_the_harness_is_in_its_conventions_and_knows_no_path_of_thi
     assert len(tested) > 3000 and len(shots) == 8 and not tested & {shot["prompt"] for shot in shots}
 
 
+def test_the_harness_itself_reads_the_folder(here):
+    tasks = pytest.importorskip("lm_eval.tasks")
+    assert main(["export", "copy", "--size", "6", "--format", "lm-eval", "--out", "out"]) == 0
+    manager = tasks.TaskManager(include_path=str(here / "out"), include_defaults=False)
+    assert {"lengen", "lengen_copy_6"} <= {*manager.all_tasks}
+    task = tasks.get_task_dict(["lengen_copy_6"], manager)["lengen_copy_6"]
+    docs = list(task.test_docs())
+    assert [doc["id"] for doc in docs] == [problem.id for problem in problems("copy", 6)]
+    assert task.process_results(docs[0], [docs[0]["answer"]]) == {"exact_match": 1.0, "length_2": 1.0}
+    assert task.doc_to_text(docs[0]) == docs[0]["prompt"] and len(list(task.fewshot_docs())) == 8
+    assert set(task.aggregation()) == {"exact_match", *(f"length_{n}" for n in benchmark.TASKS["copy"].lengths(6))}
+
+
 def test_samples_of_the_harness_are_scored(here, capsys):
     asked = problems("reverse", 10)
     for part in (0, 1):
