@@ -8,8 +8,11 @@ import json
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+SHIPPED = sorted(path.stem for path in (Path(__file__).parent / "shipped").glob("*.json"))
+"""Models that come with the package."""
 EXPORTS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
 
 
@@ -116,7 +119,7 @@ EVALUATE = (
     argument("--hf", type=file(), metavar="DIR", help="a causal language model of transformers"),
     argument("--shots", type=positive, metavar="N", help="of --hf: solved problems that stand before each"),
     flag("--chat", "of --hf: ask in the chat template of its tokenizer"),
-    argument("--run", metavar="SELECTOR", help="folder of a run; in a clone also an experiment"),
+    argument("--run", metavar="SELECTOR", help="a model as solve takes it: shipped, a folder, an experiment"),
     argument("--on", required=True, metavar="TASK", help="a task of docs/benchmark.md"),
     argument("--problems", type=file(), metavar="FILE", help="lines such as 12+34=46; - is stdin"),
     argument("--out", type=file(".jsonl"), metavar="FILE", help="write the predictions: .jsonl"),
@@ -147,7 +150,7 @@ COMMANDS = (
     Command("evaluate", HELP["evaluate"], "lengen.benchmark.commands:evaluate", (*EVALUATE, SEED)),
     Command("adderboard", HELP["adderboard"], "lengen.cli:adderboard", ADDERBOARD),
     Command("solve", "let a model answer one problem", "lengen.cli:solve", (
-        argument("model", help="folder of a run, or of export --hf; in a clone also the name of an experiment"),
+        argument("model", help=f"{', '.join(SHIPPED)}; or the folder of a run; in a clone also an experiment"),
         argument("operands", nargs="+", metavar="OPERAND"),
     )),
 )

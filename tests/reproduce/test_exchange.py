@@ -17,9 +17,11 @@ from lengen.benchmark import problems, read_lines, read_submission
 from lengen.benchmark.commands import header_of
 from lengen.benchmark.exporting import WRITERS
 from lengen.benchmark.problem import frozen
+from lengen.loading import shipped
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.commands.evaluate import Stored
+from reproduce.commands.problem import find
 
 pytestmark = pytest.mark.slow
 
@@ -470,3 +472,13 @@ def test_a_folder_is_no_selector(here, capsys):
     (here / "a folder").mkdir()
     assert main(["solve", str(here / "a folder"), "5", "7"]) == 2
     assert "is a folder; expected paper/figure/variant or, for rerun, evaluate --run" in capsys.readouterr().err
+
+
+def test_models_that_come_with_the_package_are_the_committed_runs():
+    reference = ROOT / "results" / "reference"
+    stored = {path: "/".join(path.relative_to(reference).parts[:3]) for path in reference.rglob("model.safetensors")}
+    assert len(shipped()) == len(stored) == 8
+    for name in shipped():
+        model = lengen.load(name)
+        experiment = CATALOGUE.select_one(stored.pop(model.weights.resolve()))
+        assert model.spec == find(experiment).spec.override(*experiment.shown)

@@ -133,6 +133,8 @@ def test_the_program_of_the_library_needs_no_clone(site, hostile):
     assert json.loads(judged)[0]["sums"]["pairs"] == 2
     beyond = python(hostile, site, "-m", "lengen", "evaluate", "adder.py", "--on", "addition", "--size", "10", "--json")
     assert json.loads(beyond)[0]["reach"] == 1000
+    solved = json.loads(python(hostile, site, "-m", "lengen", "solve", "sums-coupled", "57", "48"))
+    assert solved["read"] == "105" and solved["correct"]
     assert "torch" in python(hostile, site, "-c", f"{BASE}\n{WITHOUT_TORCH}")
 
 
