@@ -79,6 +79,8 @@ def from_transformers(
             texts += map(read, tokenizer.batch_decode(new, skip_special_tokens=True))
         return [text for _, text in sorted(zip(order, texts, strict=True))]
 
+    tensors = model.parameters() if hasattr(model, "parameters") else ()
+    answer.__dict__["parameters"] = sum(tensor.numel() for tensor in tensors)
     return answer
 
 

@@ -6,15 +6,19 @@ from pathlib import Path
 
 from lengen.benchmark.problem import checksum, made, sum_of, write
 from lengen.benchmark.scoring import PredictionError
-from lengen.benchmark.submission import FOLDER, PAGE, page, row, table_of
+from lengen.benchmark.submission import FOLDER, PAGE, eval_results, page, row, table_of
 from lengen.benchmark.tasks import SINCE_2, TASKS
 
 parser = argparse.ArgumentParser("python -m lengen.benchmark", description=__doc__, allow_abbrev=False)
 parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="a submission")
 parser.add_argument("--write", action="store_true", help="write the files of problems, too")
 parser.add_argument("--table", action="store_true", help="write the table of docs/benchmark.md, too")
+parser.add_argument("--eval-results", metavar="DATASET", help="print the rows for .eval_results of the Hub instead")
 options = parser.parse_args()
 try:
+    if options.eval_results:
+        print("".join(eval_results(folder, options.eval_results) for folder in options.folders), end="")
+        sys.exit()
     if options.folders:
         print(table_of(row(folder) for folder in options.folders), end="")
         sys.exit()

@@ -209,7 +209,12 @@ def header_of(
     if options.units_first:
         fields["order"] = "units first"
     if options.hf:
-        fields |= {"kind": "prompted", "parameters": getattr(answerer, "parameters", 0)}
+        fields["parameters"] = getattr(answerer, "parameters", 0)
+        if options.chat or options.shots:
+            fields |= {
+                "kind": "prompted",
+                "note": f"{options.shots or 0} examples{', in its chat template' * options.chat}",
+            }
     if options.run:
         spec = answerer.spec
         data = spec.data.task

@@ -14,6 +14,7 @@ from lengen.benchmark.problem import PROTOCOL, frozen, sum_of
 from lengen.benchmark.scoring import (
     PredictionError,
     Row,
+    Scores,
     answer_of,
     by_seed,
     check_given,
@@ -22,8 +23,7 @@ from lengen.benchmark.scoring import (
     read_predictions,
     score,
 )
-from lengen.benchmark.tasks import TASKS, TaskError, task_of
-from lengen.results.records import Grid
+from lengen.benchmark.tasks import CHAINS, TASKS, TaskError, task_of
 
 HEADER = "submission.json"
 PREDICTIONS = ("predictions.jsonl.gz", "predictions.jsonl")
@@ -138,6 +138,8 @@ def read_header(path: Path) -> Header:
         raise PredictionError(f"{path}: {error}; docs/benchmark.md lists the fields of a header") from None
     if found.problems_sha256 != sum_of(found.task, found.size, found.version):
         raise PredictionError(f"{path}: problems_sha256 is not that of the frozen problems of {found.task}")
+    if found.kind == "trained" and not found.parameters:
+        raise PredictionError(f"{path}: parameters is 0; expected the number of those of a trained model")
     if found.kind == "trained" and found.trained is None:
         raise PredictionError(f"{path}: expected 'trained', with length, count and examples, as kind is trained")
     if found.trained is not None:
@@ -150,8 +152,8 @@ def read_header(path: Path) -> Header:
     return found
 
 
-def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
-    """Return the header of a folder and the grid of every seed.
+def read_submission(folder: Path, split: str = "uniform") -> tuple[Header, dict[int, Scores]]:
+    """Return the header of a folder and the grid of every seed; of another split those of seeds that answer it.
 
     Raises `PredictionError`, also for seeds with equal faults.
     """
@@ -164,7 +166,10 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
     rows = by_seed(given)
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
-    asked = frozen(found.task, found.size, found.version)
+    rows = {seed: [one for one in part if chain_of(one["id"]) == split] for seed, part in rows.items()}
+    if split != "uniform":
+        rows = {seed: part for seed, part in rows.items() if part}
+    asked = frozen(found.task, found.size, found.version, split) if rows else []
     units_first = found.order == "units first"
     right = {(problem.id, problem.answer) for problem in asked}
     faults: dict[frozenset[tuple[str, str | None]], int] = {}
@@ -177,6 +182,11 @@ def read_submission(folder: Path) -> tuple[Header, dict[int, Grid]]:
             )
         faults[wrong] = seed
     return found, {seed: score(asked, part, units_first=units_first) for seed, part in rows.items()}
+
+
+def chain_of(id: str) -> str:
+    """Return the split of a problem by its id."""
+    return next((split for split in CHAINS if f"/2/{split}/" in id), "uniform")
 
 
 FOLDER, PAGE = Path("results/benchmark"), Path("docs/benchmark.md")
@@ -196,6 +206,7 @@ COLUMNS = [
     "2x",
     "3x",
     "area",
+    "carries",
     "edits",
     "absent",
     "seeds",
@@ -210,6 +221,7 @@ Place = tuple[int, int, int, float]
 def row(folder: Path) -> tuple[Place, str]:
     """Return the line of a submission, after its place: tasks in their order, sizes, the largest area first."""
     header, grids = read_submission(folder)
+    _, chains = read_submission(folder, "carry-all") if task_of(header.task).chains else (header, {})
     found = [measures(grid, header.size) for grid in grids.values()]
     numbers = [over_seeds(values).text() for values in zip(*(one.at for one in found), strict=True)]
     cells = (
@@ -222,6 +234,7 @@ def row(folder: Path) -> tuple[Place, str]:
         over_seeds([one.in_range for one in found]).text(),
         *numbers,
         over_seeds([one.area for one in found]).text(),
+        over_seeds([grid.reach for grid in chains.values()]).text(0) if chains else "-",
         over_seeds([one.edits for one in found]).text(),
         max(one.absent for one in found),
         len(found),
@@ -235,6 +248,19 @@ def row(folder: Path) -> tuple[Place, str]:
         -over_seeds([one.area for one in found]).median,
     )
     return place, f"| {' | '.join(map(str, cells))} |"
+
+
+def eval_results(folder: Path, dataset: str) -> str:
+    """Return a submission as a file of ``.eval_results`` in a model's repository, for a dataset of ``export --hub``."""
+    header, grids = read_submission(folder)
+    found = [measures(grid, header.size) for grid in grids.values()]
+    area = over_seeds([one.area for one in found]).text()
+    entry = {
+        "dataset": {"id": dataset, "task_id": f"{header.task}_{header.size}"},
+        "value": over_seeds([one.reach for one in found]).median,
+        "notes": f"reach, {header.protocol}, {header.kind}, median of {len(found)} seeds; area {area}",
+    }
+    return f"- {json.dumps(entry)}\n"
 
 
 def table_of(rows: Iterable[tuple[Place, str]]) -> str:

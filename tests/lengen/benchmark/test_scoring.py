@@ -26,6 +26,7 @@ from lengen.benchmark import (
     write_submission,
 )
 from lengen.benchmark.scoring import KINDS, answer_of, lines
+from lengen.benchmark.submission import row
 
 
 def right(prompts):
@@ -236,21 +237,31 @@ def test_a_submission_is_two_files(tmp_path):
     assert {measures(grid, found.size).reach for grid in grids.values()} == {600}
 
 
+TRAINED = {"kind": "trained", "parameters": 7}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"problems_sha256": "0"}, "not that of the frozen problems"),
         ({"size": 7}, "no size 7"),
         ({"seeds": [0, 1]}, "submission.json names"),
-        ({"kind": "trained", "trained": {"length": [1, 9], "count": [1, 1], "examples": 1}}, "trained.length up to 9"),
+        (
+            {"kind": "trained", "parameters": 7, "trained": {"length": [1, 9], "count": [1, 1], "examples": 1}},
+            "trained.length up to 9",
+        ),
         ({"protocol": "lengen-text/0"}, "protocol"),
         ({"colour": "red"}, "colour"),
-        ({"kind": "trained", "trained": {"length": [1, 6], "count": [1, 2], "examples": 1}}, "trained.count up to 2"),
+        (
+            {"kind": "trained", "parameters": 7, "trained": {"length": [1, 6], "count": [1, 2], "examples": 1}},
+            "trained.count up to 2",
+        ),
         ({"trained": {"length": [-4, 0], "count": [1, 1], "examples": 1}}, "from 1 on"),
         ({"trained": {"length": [1, 6], "count": [1, 1], "examples": 0}}, "trained.examples"),
-        ({"kind": "trained", "trained": None}, "expected 'trained'"),
+        (TRAINED | {"trained": None}, "expected 'trained'"),
         ({"kind": "program", "trained": {"length": [1, 6], "count": [1, 1], "examples": 1}}, "kind trained"),
         ({"parameters": -5}, "parameters"),
+        ({"kind": "trained", "parameters": 0}, "expected the number of those of a trained model"),
         ({"model": ""}, "model"),
         ({"model": "a | b"}, "model"),
         ({"model": "a\n<script>"}, "model"),
@@ -266,7 +277,7 @@ def test_a_wrong_header_is_one_sentence(tmp_path, change, words):
 def test_seeds_with_equal_faults_are_no_trainings_of_their_own(tmp_path):
     asked = problems("copy", 6)
     trained = {"length": (1, 6), "count": (1, 1), "examples": 9}
-    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained)
+    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained, parameters=7)
     right = {problem.id: problem.answer for problem in asked}
     for wrong, equal in (({}, False), ({asked[0].id: "x"}, True)):
         rows = [{"id": id, "prediction": text, "seed": seed} for seed in (0, 1) for id, text in (right | wrong).items()]
@@ -276,9 +287,20 @@ def test_seeds_with_equal_faults_are_no_trainings_of_their_own(tmp_path):
             read_submission(folder)
 
 
+def test_chains_of_carries_are_a_column_of_their_own(tmp_path):
+    head = header("an adder", "addition", 6, kind="program")
+    rows = [{"id": p.id, "prediction": p.answer, "seed": 0} for p in problems("addition", 6)]
+    write_submission(tmp_path / "a", head, rows)
+    assert row(tmp_path / "a")[1].split(" | ")[10:13] == ["1.00", "-", "0.00"]
+    chains = problems("addition", 6, split="carry")
+    more = [{"id": p.id, "prediction": p.answer if p.length < 60 else "1", "seed": 0} for p in chains]
+    write_submission(tmp_path / "b", head, rows + more)
+    assert row(tmp_path / "b")[1].split(" | ")[10:13] == ["1.00", "30", "0.00"]
+
+
 def test_faults_are_those_of_the_answers_that_are_compared(tmp_path):
     trained = {"length": (1, 6), "count": (1, 1), "examples": 9}
-    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained)
+    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained, parameters=7)
     rows = [
         {"id": problem.id, "raw": f"{problem.prompt}{problem.answer if place > seed else 'x'}$", "seed": seed}
         for seed in (0, 1)

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from lengen.benchmark import PredictionError, measures, read_submission, task_of
-from lengen.benchmark.submission import FOLDER, PAGE, PUBLISHED, page, published, table
+from lengen.benchmark.submission import FOLDER, PAGE, PUBLISHED, eval_results, page, published, table
 
 ROOT = Path(__file__).resolve().parents[3]
 SUBMISSIONS = sorted(path.parent for path in (ROOT / FOLDER).glob("*/submission.json"))
@@ -48,3 +49,9 @@ def test_the_sanity_row_is_perfect():
 
 def test_a_page_without_the_block_stays():
     assert page("nothing\n", ROOT / FOLDER) == "nothing\n"
+
+
+def test_a_row_of_the_hub_names_the_task_of_its_dataset():
+    (entry,) = yaml.safe_load(eval_results(ROOT / FOLDER / "python-adder", "somebody/lengen-text"))
+    assert entry["dataset"] == {"id": "somebody/lengen-text", "task_id": "addition_6"} and entry["value"] == 30
+    assert entry["notes"] == "reach, lengen-text/1, program, median of 1 seeds; area 1.00"
