@@ -96,11 +96,11 @@ SCORED = (
 )
 """Options of what is scored."""
 EXPORT = (
-    argument("selector", nargs="?", metavar="TASK", help="a task of docs/benchmark.md, or an experiment of a clone"),
+    argument("selector", nargs="?", metavar="TASK", help="a task of docs/benchmark.md, all, or a clone's experiment"),
     SPLIT,
     argument("--format", choices=EXPORTS, default="jsonl", help="default jsonl"),
     argument("--out", type=file(), metavar="DIR", help="folder of the files and their card"),
-    argument("--hub", type=file(), metavar="DIR", help="a dataset of Hugging Face's Hub: of a task, or of all"),
+    argument("--hub", type=file(), metavar="DIR", help="folder of a dataset for Hugging Face's Hub"),
     argument("--size", type=positive, metavar="N",
              help="longest trained length of a task (default: every size; to train on, that of the papers)"),
     argument("--examples", type=positive, metavar="N", help="problems of a cell, or of a task's training"),

@@ -325,11 +325,11 @@ def export(options: argparse.Namespace, sources: Sources) -> None:
     if many and (options.split != "test" or options.examples or options.protocol == 1):
         form = "--hub" if options.hub else "--format lm-eval"
         raise ExportError(f"{form} takes test problems of protocol 2; add --split test, and leave the rest out")
-    if not many and options.selector is None:
-        raise ExportError("export: expected a task of docs/benchmark.md; --hub DIR takes all of them")
+    if options.selector is None:
+        raise ExportError("export: expected a task of docs/benchmark.md; or all, with --hub DIR or --format lm-eval")
     folder = Path(out)
     if many:
-        if options.selector is not None:
+        if options.selector != "all":
             benchmark.task_of(options.selector).lengths(options.size or benchmark.task_of(options.selector).papers)
         owned(folder, (PROBLEMS, "lengen-text"), sources)
         folder.mkdir(parents=True, exist_ok=True)

@@ -237,12 +237,7 @@ wrote.
 """
 
 
-def pairs_of(name: str | None, size: int | None) -> list[tuple[Task, int]]:
-    """Return tasks and sizes: of one task or all, of one size or all."""
-    tasks = [TASKS[name]] if name else list(TASKS.values())
-    return [
-        (task, one)
-        for task in tasks
-        for one in (task.sizes() if size is None else (size,))
-        if name or one in task.sizes()
-    ]
+def pairs_of(name: str, size: int | None) -> list[tuple[Task, int]]:
+    """Return tasks and sizes: of one task or "all", of one size or all that the task has."""
+    tasks = TASKS.values() if name == "all" else [TASKS[name]]
+    return [(task, one) for task in tasks for one in task.sizes() if size in (None, one)]

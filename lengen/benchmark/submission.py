@@ -97,7 +97,7 @@ def header(model: str, task: str, size: int, version: int = 2, **fields: Any) ->
 
 
 def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Path]:
-    """Write the two files of a submission. Predictions of other seeds that are there stay, and so does their header.
+    """Write the two files of a submission. Predictions of other seeds and splits stay, and so does their header.
 
     Raises `PredictionError` if they are of another model, task, size or order of digits.
     """
@@ -112,7 +112,9 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
                 raise PredictionError(f"{folder} has predictions of {name} {old}, not {new}: name a new folder")
         if others:
             head = msgspec.structs.replace(there, seeds=head.seeds)
-    kept = [row for row in read_predictions(path) if row.get("seed", 0) not in head.seeds] if path.exists() else []
+    before = read_predictions(path) if path.exists() else []
+    new = {(row.get("seed", 0), chain_of(row["id"])) for row in rows}
+    kept = [row for row in before if (row.get("seed", 0), chain_of(row["id"])) not in new]
     found = by_seed([*kept, *rows])
     lines = [json.dumps(row, separators=(",", ":")) + "\n" for part in found.values() for row in part]
     path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))

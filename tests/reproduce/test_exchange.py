@@ -173,6 +173,14 @@ def test_a_dataset_of_the_hub_has_a_configuration_for_each_task_and_size(here):
     assert loaded[0]["answer"] == "1000000"
 
 
+def test_all_tasks_of_a_size_are_one_dataset(here):
+    assert main(["export", "all", "--size", "5", "--hub", "hub"]) == 0
+    configs = yaml.safe_load((here / "hub/README.md").read_text().split("---")[1])["configs"]
+    names = ["sums-5", "multiplication-5", "sorting-5", "max-5"]
+    assert [config["config_name"] for config in configs] == names
+    assert sorted(path.name for path in (here / "hub/data").iterdir()) == sorted(names)
+
+
 def test_chains_of_carries_are_evaluated_and_scored_apart(here, capsys):
     words = ["evaluate", "an_adder:answer", "--on", "addition", "--size", "6", "--split", "carry", "--out", "p.jsonl"]
     assert main(words) == 0
@@ -301,6 +309,7 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
     [
         (["export", "copy"], "expected --out DIR"),
         (["export", "--out", "x"], "expected a task of docs/benchmark.md"),
+        (["export", "--hub", "x"], "or all, with --hub DIR"),
         (["export", "copy", "--hub", "x", "--split", "train"], "--hub takes test problems"),
         (["evaluate", "an_adder:answer", "--on", "copy", "--chat"], "--shots and --chat are of --hf"),
         (["evaluate", "an_adder:answer", "--on", "max", "--protocol", "1"], "expected one of addition, sums"),
