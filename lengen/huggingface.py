@@ -70,8 +70,8 @@ def from_transformers(
         order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
         for start in range(0, len(order), at_once):
             batch = [prompts[place] for place in order[start : start + at_once]]
-            asked = [form(prompt) for prompt in batch]
-            inputs = tokenizer(asked, return_tensors="pt", padding=True, return_token_type_ids=False)
+            model_prompts = [form(prompt) for prompt in batch]
+            inputs = tokenizer(model_prompts, return_tensors="pt", padding=True, return_token_type_ids=False)
             inputs = inputs.to(model.device)
             most, padding = longest or max(map(len, batch)) + 16, tokenizer.pad_token_id
             written = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1, pad_token_id=padding)

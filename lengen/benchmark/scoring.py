@@ -17,8 +17,7 @@ from lengen.benchmark.problem import SPLITS, Problem
 from lengen.benchmark.tasks import TASKS, TaskError
 from lengen.data.lines import cleaned
 from lengen.metrics.measures import area, reach
-from lengen.results.records import Counts, Grid
-from lengen.results.show import wilson
+from lengen.results.records import Counts, Grid, wilson
 
 MODE = "free_running"
 """All answers are texts that the model wrote itself."""

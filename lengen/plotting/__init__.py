@@ -10,7 +10,7 @@ Four drawings follow from the axes of a table of experiments, one from what is r
 - `sheet`, `style`: sizes, letters, the one legend, the bytes of a picture.
 """
 
-from lengen.results.show import extra
+from lengen.results.records import extra
 
 with extra():
     from lengen.experiment import Runs
