@@ -405,7 +405,7 @@ def test_published_values_stand_beside_scores(tmp_path, capsys):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["score", "successor", str(path), "--beside", "bias_calibration/table1/successor-vanilla"]) == 0
     said = capsys.readouterr().out
-    assert "published: 100 %, length 6 (Table 1)" in said and "published: 0 %, length 10 (Table 1)" in said
+    assert "published: 100 %, length 6 (Table 1" in said and "published: 0 %, length 10 (Table 1" in said
 
 
 @pytest.mark.parametrize("name", ["papers", "queue", "folder/mine"])
