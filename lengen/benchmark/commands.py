@@ -36,7 +36,7 @@ class ExportError(ValueError):
 
 
 class Sources:
-    """What names mean to the commands: here a model is a folder or what `lengen.load` finds."""
+    """Meanings of names for the commands: here a model is a folder or one that `lengen.load` finds."""
 
     def readable(self, path: Path) -> str:
         """Return a path as it is printed."""

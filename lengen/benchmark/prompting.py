@@ -7,7 +7,7 @@ from lengen.benchmark.problem import held_out, training
 from lengen.benchmark.tasks import Task
 
 ASK = "Answer with the result alone, without any other word."
-"""What a chat is asked before the problem."""
+"""Instruction to a chat before the problem."""
 SEED = 0
 """Seed of the training problems that are shown as examples."""
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -16,7 +16,7 @@ WRAPPED = re.compile(r"\\boxed\{([^{}]*)\}|\*\*([^*]+)\*\*|`([^`]+)`")
 
 
 def form(task: Task, size: int, shots: int, chat: bool) -> Callable[[str], str]:
-    """Return what makes the text for a model of a prompt: an instruction to a chat, solved examples, the prompt.
+    """Return a function that makes the text for a model of a prompt: an instruction to a chat, solved examples, the prompt.
 
     The examples are training problems of the size, so none of them is tested.
     """

@@ -174,7 +174,8 @@ def size_of(problems: Sequence[Problem]) -> tuple[int, int]:
     if task is None:
         return 0, version
     for size in task.sizes(version):
-        if lengths == {length for length in task.lengths(size, version) if not chained or length >= size}:
+        tested = {max(cell) for cell in task.cells(size, version)}
+        if lengths == {length for length in tested if not chained or length >= size}:
             return size, version
     return 0, version
 

@@ -25,8 +25,9 @@ from lengen.benchmark import (
     task_of,
     write_submission,
 )
-from lengen.benchmark.scoring import KINDS, answer_of, lines
+from lengen.benchmark.scoring import KINDS, answer_of, lines, size_of
 from lengen.benchmark.submission import row
+from lengen.benchmark.tasks import SINCE_2, TASKS
 
 
 def right(prompts):
@@ -126,6 +127,15 @@ def test_texts_in_order_a_dictionary_rows_and_a_file_are_all_taken(tmp_path):
     assert (grids[0].size, grids[0].version, grids[0].reach, grids[0].in_range) == (6, 2, 7, 1)
     with pytest.raises(PredictionError, match=f"there are 2 texts for {len(asked)} problems"):
         score(asked, ["1", "2"])
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_all_problems_of_a_size_are_known_as_such(name):
+    task = task_of(name)
+    for size in task.sizes()[:3]:
+        assert size_of(problems(name, size)) == (size, 2)
+        assert name in SINCE_2 or size_of(problems(name, size, version=1)) == (size, 1)
+        assert not task.chains or size_of(problems(name, size, split="carry")[:0:-1]) == (size, 2)
 
 
 def test_problems_of_no_size_have_no_reach():
