@@ -16,7 +16,7 @@ WRAPPED = re.compile(r"\\boxed\{([^{}]*)\}|\*\*([^*]+)\*\*|`([^`]+)`")
 
 
 def form(task: Task, size: int, shots: int, chat: bool) -> Callable[[str], str]:
-    """Return a function that makes the text for a model of a prompt: an instruction to a chat, solved examples, the prompt.
+    """Return a function that makes a model's text of a prompt: an instruction to a chat, solved examples, the prompt.
 
     The examples are training problems of the size, so none of them is tested.
     """
