@@ -1,95 +1,223 @@
-"""The command line of the library, for what needs no clone: problems of the benchmark, scores, answers of a model."""
+"""The command line of the library: what needs no clone. The program of a clone takes its rows from here, too.
+
+Nothing here loads torch or pandas: a command is loaded when it is given.
+"""
 
 import argparse
 import json
-import runpy
+import pkgutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import lengen
-from lengen import benchmark
-from lengen.results.records import Grid
+SHIPPED = sorted(path.stem for path in (Path(__file__).parent / "shipped").glob("*.json"))
+"""Models that come with the package."""
+EXPORTS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
 
 
-def problems(options: argparse.Namespace) -> None:
-    """Print the frozen problems of a task, or problems to train on, as lines of JSON."""
-    for problem in lengen.problems(options.task, options.size, split=options.split, examples=options.examples):
+class Argument(NamedTuple):
+    """An argument of a command, as argparse takes it."""
+
+    names: tuple[str, ...]
+    fields: dict[str, Any]
+
+
+class Command(NamedTuple):
+    """A row of a table of commands."""
+
+    name: str
+    help: str
+    answer: str
+    """``module:function`` of the options."""
+    arguments: tuple[Argument, ...] = ()
+    trains: bool = False
+    """It trains, so Ctrl-C and SIGTERM end it as interrupted."""
+
+
+def is_whole(text: str) -> bool:
+    """Return True for digits of a number that is not too long."""
+    return text.isascii() and text.isdecimal() and len(text) < 10
+
+
+def seed(text: str) -> int:
+    """Return one seed."""
+    if not is_whole(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no seed: expected a whole number from 0")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Return a whole number from 1."""
+    if not (is_whole(text) and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of them: expected a whole number from 1")
+    return int(text)
+
+
+def file(*endings: str) -> Callable[[str], str]:
+    """Return a parser of file names that takes those with one of the endings; without endings any file or folder.
+
+    >>> file(".csv")("scores.csv"), file()("out")
+    ('scores.csv', 'out')
+    """
+
+    def read(text: str) -> str:
+        if text.strip() and text.isprintable() and (not endings or text.endswith(endings)):
+            return text
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no such name: expected one {' or '.join(endings) or 'of a file'}"
+        )
+
+    return read
+
+
+def argument(*names: str, **fields: Any) -> Argument:
+    """Return an argument."""
+    return Argument(names, fields)
+
+
+def flag(*names: str) -> Argument:
+    """Return an option without a value; the last of the names is its help."""
+    return Argument(names[:-1], {"action": "store_true", "help": names[-1]})
+
+
+# fmt: off
+JSON = flag("--json", "one line of JSON")
+SIZE = argument("--size", type=positive, metavar="N",
+                help="longest trained length, which decides a task's problems (default: that of the papers)")
+SPLIT = argument("--split", choices=("test", "carry", "train"), default="test",
+                 help="test (default), chains of carries, or problems to train on")
+PROTOCOL = argument("--protocol", type=int, choices=(1, 2), default=2, help="version of the protocol (default 2)")
+SCORED = (
+    flag("--units-first", "digits of predicted numbers stand least significant first"),
+    argument("--picture", type=file(".png", ".svg"), metavar="FILE", help="draw exact match: .png or .svg"),
+    argument("--scores", type=file(".csv"), metavar="FILE", help="write the counts: .csv"),
+    JSON,
+)
+"""Options of what is scored."""
+EXPORT = (
+    argument("selector", nargs="?", metavar="TASK", help="a task of docs/benchmark.md, all, or a clone's experiment"),
+    SPLIT,
+    argument("--format", choices=EXPORTS, default="jsonl", help="default jsonl"),
+    argument("--out", type=file(), metavar="DIR", help="folder of the files and their card"),
+    argument("--hub", type=file(), metavar="DIR", help="folder of a dataset for Hugging Face's Hub"),
+    argument("--size", type=positive, metavar="N",
+             help="longest trained length of a task (default: every size; to train on, that of the papers)"),
+    argument("--examples", type=positive, metavar="N", help="problems of a cell, or of a task's training"),
+    PROTOCOL,
+)
+SCORE = (
+    argument("task", metavar="TASK", help="a task of docs/benchmark.md, or an experiment of a clone"),
+    argument("predictions", nargs="?", type=file(), metavar="FILE", help="lines of JSON: id, prediction, seed"),
+    argument("--lm-eval", nargs="+", type=file(".jsonl"), metavar="FILE",
+             help="samples that lm-evaluation-harness logged, in place of predictions"),
+    SIZE, *SCORED,
+)
+EVALUATE = (
+    argument("function", nargs="?", metavar="MODULE:FUNCTION",
+             help="from prompts to texts; FILE.py:FUNCTION, or a file in AdderBoard's form, too"),
+    argument("--hf", type=file(), metavar="DIR", help="a causal language model of transformers"),
+    argument("--shots", type=positive, metavar="N", help="of --hf: solved problems that stand before each"),
+    flag("--chat", "of --hf: ask in the chat template of its tokenizer"),
+    argument("--run", metavar="SELECTOR", help="a model as solve takes it: shipped, a folder, an experiment"),
+    argument("--on", required=True, metavar="TASK", help="a task of docs/benchmark.md"),
+    argument("--problems", type=file(), metavar="FILE", help="lines such as 12+34=46; - is stdin"),
+    argument("--out", type=file(".jsonl"), metavar="FILE", help="write the predictions: .jsonl"),
+    argument("--submission", type=file(), metavar="DIR", help="write the two files of a submission"),
+    argument("--name", metavar="TEXT", help="name of the model in a submission"),
+    argument("--split", choices=("test", "carry"), default="test", help="test (default), or chains of carries"),
+    PROTOCOL, SIZE, *SCORED,
+)
+ADDERBOARD = (
+    argument("selector", nargs="?", metavar="SELECTOR", help="my_submission.py, or a model as --run of evaluate"),
+    argument("--pairs", type=positive, metavar="N", help="random pairs (default: those of the check)"),
+    JSON,
+)
+SEED = argument("--seed", type=seed, metavar="K", help="of training problems, or of the predictions (default 0)")
+HELP = {
+    "export": "problems of a task as files, as a dataset of the Hub, or as tasks of lm-evaluation-harness",
+    "score": "predictions made elsewhere: exact match, reach, area, kinds of error",
+    "evaluate": "let a function or a model answer a task of the benchmark",
+    "adderboard": "the community's check of ten-digit addition",
+}
+COMMANDS = (
+    Command("problems", "print the problems of a task as lines of JSON", "lengen.cli:problems", (
+        argument("task", metavar="TASK", help="a task of docs/benchmark.md"), SPLIT, SIZE, SEED, PROTOCOL,
+        argument("--examples", type=positive, metavar="N", help="problems to train on"),
+    )),
+    Command("export", HELP["export"], "lengen.benchmark.commands:export", (*EXPORT, SEED)),
+    Command("score", HELP["score"], "lengen.benchmark.commands:score", (*SCORE, SEED)),
+    Command("evaluate", HELP["evaluate"], "lengen.benchmark.commands:evaluate", (*EVALUATE, SEED)),
+    Command("adderboard", HELP["adderboard"], "lengen.cli:adderboard", ADDERBOARD),
+    Command("solve", "let a model answer one problem", "lengen.cli:solve", (
+        argument("model", help=f"{', '.join(SHIPPED)}; or the folder of a run; in a clone also an experiment"),
+        argument("operands", nargs="+", metavar="OPERAND"),
+    )),
+)
+# fmt: on
+
+
+def problems(options: argparse.Namespace, _: Any) -> None:
+    """Print the problems of a task as lines of JSON."""
+    import lengen
+
+    size = options.size or lengen.benchmark.task_of(options.task, options.protocol).papers
+    for problem in lengen.problems(
+        options.task,
+        size,
+        split=options.split,
+        examples=options.examples,
+        seed=options.seed or 0,
+        version=options.protocol,
+    ):
         print(problem.line())
 
 
-def score(options: argparse.Namespace) -> None:
-    """Score a file of predictions."""
-    task = benchmark.task_of(options.task)
-    size = options.size or task.papers
-    rows = benchmark.by_seed(benchmark.read_predictions(options.predictions))
-    asked = lengen.problems(task.name, size)
-    show({seed: lengen.score(asked, part, units_first=options.units_first) for seed, part in rows.items()}, size)
+def adderboard(options: argparse.Namespace, sources: Any) -> None:
+    """Let a file in the form of the list, or a model, add numbers of ten digits."""
+    from lengen.benchmark import adderboard, commands
+
+    commands.adderboard(options, sources, adderboard.silent)
 
 
-def evaluate(options: argparse.Namespace) -> None:
-    """Let a function of a file answer the problems of a task."""
-    file, _, name = options.function.rpartition(":")
-    if not Path(file).is_file():
-        raise benchmark.TaskError(
-            f"{options.function}: expected FILE.py:FUNCTION, which takes prompts and returns texts"
-        )
-    names = runpy.run_path(file)
-    if name not in names:
-        raise benchmark.TaskError(f"{file} has no function {name}")
-    size = options.size or benchmark.task_of(options.task).papers
-    show({0: lengen.evaluate(names[name], options.task, size, units_first=options.units_first)}, size)
-
-
-def solve(options: argparse.Namespace) -> None:
+def solve(options: argparse.Namespace, _: Any) -> None:
     """Let a model answer one problem."""
+    import lengen
+
     print(json.dumps(lengen.load(options.model).solve(options.operands), ensure_ascii=False, indent=1))
 
 
-def show(grids: Mapping[int, Grid], size: int) -> None:
-    """Print the headline numbers of each seed."""
-    print("seed  reach  in range  area")
-    for seed, grid in sorted(grids.items()):
-        found = benchmark.measures(grid, size)
-        print(f"{seed:4}  {found.reach:5}  {found.in_range:8.3f}  {found.area:.3f}")
+def add_arguments(command: argparse.ArgumentParser, arguments: Sequence[Argument]) -> None:
+    """Add the arguments of a row to its parser."""
+    for one in arguments:
+        command.add_argument(*one.names, **one.fields)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the whole command line."""
-    top = argparse.ArgumentParser("lengen", description=__doc__, allow_abbrev=False)
-    top.add_argument("-V", "--version", action="version", version=f"lengen {lengen.__version__}")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for answer in (problems, score, evaluate, solve):
-        command = commands.add_parser(answer.__name__, help=answer.__doc__, allow_abbrev=False)
-        command.set_defaults(answer=answer)
-        if answer is evaluate:
-            command.add_argument("function", metavar="FILE.py:FUNCTION", help="from prompts to as many texts")
-        if answer is solve:
-            command.add_argument("model", help="folder of a run; in a clone also the name of an experiment")
-            command.add_argument("operands", nargs="+")
-            continue
-        command.add_argument("task", help=", ".join(benchmark.TASKS))
-        if answer is score:
-            command.add_argument("predictions", type=Path, help="lines of JSON with id and prediction")
-        command.add_argument("--size", type=int, help="longest trained length; by default that of the papers")
-        if answer is problems:
-            command.add_argument("--split", choices=("test", "train"), default="test")
-            command.add_argument("--examples", type=int, help="problems to train on")
-        else:
-            command.add_argument("--units-first", action="store_true", help="answers begin with the units")
+    from lengen import __version__
+
+    top = argparse.ArgumentParser("lengen", description="Arithmetic by length: a benchmark, and models that answer it.")
+    top.add_argument("-V", "--version", action="version", version=f"lengen {__version__}")
+    commands = top.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    for row in COMMANDS:
+        add_arguments(commands.add_parser(row.name, help=row.help, allow_abbrev=False), row.arguments)
     return top
 
 
 def entry(arguments: Sequence[str] | None = None) -> int:
     """Answer one command and return the exit code: 2 for what the user can mend, which is told in one sentence."""
     options = parser().parse_args(arguments)
+    row = next(row for row in COMMANDS if row.name == options.command)
+    from lengen.benchmark.commands import Sources
+
     try:
-        options.answer(options)
-    except ValueError as error:
-        if not type(error).__module__.startswith("lengen."):
+        pkgutil.resolve_name(row.answer)(options, Sources())
+    except BrokenPipeError:
+        sys.stderr.close()
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        if isinstance(error, ValueError) and not type(error).__module__.startswith("lengen."):
             raise
         print(f"lengen: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        sys.stderr.close()
     return 0

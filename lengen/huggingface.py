@@ -24,8 +24,19 @@ class HuggingFaceError(ValueError):
     """A model or folder that cannot be used; one sentence."""
 
 
+def first_line(text: str) -> str:
+    """Return the first line that is not blank."""
+    return text.lstrip("\n").split("\n")[0]
+
+
 def from_transformers(
-    model: Any, tokenizer: Any, *, at_once: int = 50, longest: int = 0
+    model: Any,
+    tokenizer: Any,
+    *,
+    at_once: int = 50,
+    longest: int = 0,
+    form: Callable[[str], str] = str,
+    read: Callable[[str], str] = first_line,
 ) -> Callable[[list[str]], list[str]]:
     """Return a function that lets a causal language model answer prompts, greedily.
 
@@ -34,6 +45,8 @@ def from_transformers(
         tokenizer: Its tokenizer; batches are padded on the left.
         at_once: Prompts of one batch.
         longest: New tokens at most; 0: as many as the longest prompt of a batch has characters, and 16.
+        form: Makes the text for the model of a prompt.
+        read: Makes the answer of what the model wrote.
 
     Example:
         >>> import lengen
@@ -57,18 +70,25 @@ def from_transformers(
         order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
         for start in range(0, len(order), at_once):
             batch = [prompts[place] for place in order[start : start + at_once]]
-            inputs = tokenizer(batch, return_tensors="pt", padding=True, return_token_type_ids=False).to(model.device)
+            model_prompts = [form(prompt) for prompt in batch]
+            inputs = tokenizer(model_prompts, return_tensors="pt", padding=True, return_token_type_ids=False)
+            inputs = inputs.to(model.device)
             most, padding = longest or max(map(len, batch)) + 16, tokenizer.pad_token_id
             written = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1, pad_token_id=padding)
             new = written[:, inputs["input_ids"].shape[1] :]
-            texts += [text.split("\n")[0] for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
+            texts += map(read, tokenizer.batch_decode(new, skip_special_tokens=True))
         return [text for _, text in sorted(zip(order, texts, strict=True))]
 
+    tensors = model.parameters() if hasattr(model, "parameters") else ()
+    answer.__dict__["parameters"] = sum(tensor.numel() for tensor in tensors)
     return answer
 
 
-def from_folder(folder: Path) -> Callable[[list[str]], list[str]]:
-    """Return `from_transformers` of the causal language model and tokenizer in a folder; raises `HuggingFaceError`."""
+def from_folder(folder: Path, *, chat: bool = False, **options: Any) -> Callable[[list[str]], list[str]]:
+    """Return `from_transformers` of the causal language model and tokenizer in a folder; raises `HuggingFaceError`.
+
+    ``chat``: what is asked stands in the chat template of the tokenizer.
+    """
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError:
@@ -77,10 +97,20 @@ def from_folder(folder: Path) -> Callable[[list[str]], list[str]]:
         raise HuggingFaceError(f"{folder}: expected the folder of a model, which holds {CONFIG}")
     try:
         model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).eval()
-        return from_transformers(model, AutoTokenizer.from_pretrained(folder, local_files_only=True))
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         reason = (str(error).splitlines() or ["no message"])[0][:160]
         raise HuggingFaceError(f"{folder} is no causal language model of transformers ({reason})") from None
+    if chat:
+        if not tokenizer.chat_template:
+            raise HuggingFaceError(f"{folder}: its tokenizer has no chat template; leave --chat out")
+        form: Callable[[str], str] = options.get("form", str)
+        options["form"] = lambda prompt: str(
+            tokenizer.apply_chat_template(
+                [{"role": "user", "content": form(prompt)}], tokenize=False, add_generation_prompt=True
+            )
+        )
+    return from_transformers(model, tokenizer, **options)
 
 
 def export(spec: Spec, weights: Path, folder: Path, name: str, grid: Grid | None = None) -> list[Path]:

@@ -40,6 +40,10 @@ RUN, WEIGHTS = "run.json", "model.safetensors"
 """Files of a run folder: what it is a run of, and its weights."""
 
 
+SHIPPED = Path(__file__).parent / "shipped"
+"""Trained models that come with the package: a specification and weights each."""
+
+
 class LoadError(ValueError):
     """Nothing to load; one sentence.
 
@@ -132,7 +136,8 @@ class Model:
 def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | None = None) -> Model:
     """Return the model of a run: of its name, of its folder, of a trained module, or of a specification with weights.
 
-    A name such as ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
+    A name such as ``sums-coupled`` is of a model that comes with the package (`shipped` lists them), one such as
+    ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
     specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.
 
     Args:
@@ -186,7 +191,20 @@ def _in_folder(folder: Path) -> Found:
     return Found(spec, weights, str(folder))
 
 
+def shipped() -> list[str]:
+    """Return the names of the trained models that come with the package.
+
+    >>> "sums-coupled" in shipped()
+    True
+    """
+    return sorted(path.stem for path in SHIPPED.glob("*.json"))
+
+
 def _named(name: str) -> Found:
+    if name in shipped():
+        file = SHIPPED / f"{name}.json"
+        record = json.loads(file.read_text(encoding="utf-8"))
+        return Found(from_dict(record["spec"]), file.with_suffix(".safetensors"), name)
     finders: list[Callable[[], Finder]] = [lambda: clone.run, *(point.load for point in entry_points(group=GROUP))]
     errors = []
     for finder in finders:

@@ -19,8 +19,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from lengen.cli import Argument, Command
 from reproduce import is_sentence
-from reproduce.commands.table import COMMANDS, Argument, Command
+from reproduce.commands.table import COMMANDS
 from reproduce.store.files import existing, one_line
 
 ASSIGNED = re.compile(r"(?:--)?([A-Za-z_]\w*(?:\.\w+)+=.*)", re.DOTALL)

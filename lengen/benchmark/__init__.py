@@ -1,18 +1,19 @@
 """The benchmark: frozen problems as plain text, predictions of anyone's model, headline numbers.
 
-    from lengen.benchmark import measures, predictions, problems, score
-    asked = problems("addition", size=6)
-    grid = score(asked, predictions(lambda prompts: ["0"] * len(prompts), asked))
-    measures(grid, size=6).reach
+    from lengen.benchmark import evaluate, problems, score
+    test = problems("addition", size=6)
+    score(test, [problem.answer for problem in test]).reach
+    evaluate(lambda prompts: ["0"] * len(prompts), test).reach
 
 Nothing of it loads torch; docs/benchmark.md is the protocol.
 """
 
 from lengen.benchmark.evaluating import answerer, evaluate, problems
-from lengen.benchmark.problem import Problem, checksums, read_line, read_lines, training
+from lengen.benchmark.problem import Problem, checksums, frozen, read_line, read_lines, sum_of, training
 from lengen.benchmark.scoring import (
     Measures,
     PredictionError,
+    Scores,
     by_id,
     by_seed,
     levels,
@@ -20,6 +21,7 @@ from lengen.benchmark.scoring import (
     over_seeds,
     predictions,
     read_predictions,
+    read_samples,
     score,
 )
 from lengen.benchmark.submission import Header, header, read_header, read_submission, write_submission
@@ -31,6 +33,7 @@ __all__ = [
     "Measures",
     "PredictionError",
     "Problem",
+    "Scores",
     "Task",
     "TaskError",
     "answerer",
@@ -38,6 +41,7 @@ __all__ = [
     "by_seed",
     "checksums",
     "evaluate",
+    "frozen",
     "header",
     "levels",
     "measures",
@@ -48,8 +52,10 @@ __all__ = [
     "read_line",
     "read_lines",
     "read_predictions",
+    "read_samples",
     "read_submission",
     "score",
+    "sum_of",
     "task_of",
     "training",
     "write_submission",

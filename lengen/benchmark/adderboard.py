@@ -11,13 +11,13 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import nn
 
 from lengen.benchmark import evaluating
-from lengen.benchmark.problem import Problem, of_operands, of_task
-from lengen.benchmark.scoring import PredictionError
+from lengen.benchmark.problem import Problem, of_operands
+from lengen.benchmark.scoring import MODE, PredictionError, Scores, score
 from lengen.benchmark.tasks import TASKS
 from lengen.data.task_data import TaskData
 from lengen.digits import OperandError
@@ -143,29 +143,50 @@ def adds(data: TaskData) -> bool:
         return False
 
 
-def summed(add: Callable[[int, int], object], asked: Sequence[Problem], report: Report = silent) -> Answers:
-    """Let a function add; a sum for which it raises an error has no text."""
-    texts: list[str | None] = []
-    why = ""
-    for problem in asked:
-        first, second = map(int, problem.operands)
-        try:
-            texts.append(str(add(first, second)))
-        except Exception as error:  # a foreign function may raise anything
-            texts.append(None)
-            why = why or f"{first} + {second}: {type(error).__name__}: {error}"
-        report(len(texts), len(asked))
-    return Answers(texts, why)
+def submitted(path: Path) -> tuple[Callable[[list[str]], list[str | None]], object, dict[str, Any]]:
+    """Return the function from prompts to texts, the model and the metadata of a file in the form of the list.
+
+    ``build_model()`` returns a model and its metadata, ``add(model, a, b)`` a sum; one for which it raises an error has
+    no text, and the metadata then have the first error as ``error``. Raises `PredictionError` for another file.
+    """
+    try:
+        module = evaluating.loaded(path)
+        model, metadata = module.build_model()
+        add, metadata = module.add, dict(metadata, params=int(metadata.get("params", 0)))
+    except Exception as error:  # a foreign file may raise anything
+        raise PredictionError(
+            f"{path}: {type(error).__name__}: {error}; expected build_model() that returns (model, metadata), "
+            "params in metadata as a number, and add(model, a, b) that returns their sum"
+        ) from None
+
+    def answer(prompts: list[str]) -> list[str | None]:
+        texts: list[str | None] = []
+        for prompt in prompts:
+            first, second = map(int, prompt.rstrip("=").split("+"))
+            try:
+                texts.append(str(add(model, first, second)))
+            except Exception as error:  # a foreign function may raise anything
+                texts.append(None)
+                metadata.setdefault("error", f"{first} + {second}: {type(error).__name__}: {error}")
+        return texts
+
+    return answer, model, metadata
 
 
-def sums(asked: Sequence[Problem], given: Answers) -> Sums:
-    """Count the right ones of the texts given to `problems`."""
-    pairs = list(zip(asked, given.texts, strict=True))
-    right = [text is not None and of_task(text, TASKS["addition"]) == problem.answer for problem, text in pairs]
-    wrong = [pair for pair, good in zip(pairs, right, strict=True) if not good]
-    edges = sum(right[: len(EDGES)])
+def sums(problems: Sequence[Problem], answers: Answers) -> Sums:
+    """Count the right ones of the texts given to `problems`, as `score` counts them."""
+    pairs = list(zip(problems, answers.texts, strict=True))
+    parts = (slice(len(EDGES)), slice(len(EDGES), None))
+    edges, drawn = (right_of(score(problems[part], answers.texts[part])) if problems[part] else 0 for part in parts)
+    task = TASKS["addition"]
+    wrong = [pair for pair in pairs if pair[1] is None or task.cleaned(pair[1]) != pair[0].answer]
     listed = tuple(mistake(*pair) for pair in wrong[:LISTED])
-    return Sums(edges, sum(right) - edges, len(asked) - len(EDGES), given.texts.count(None), given.why, listed)
+    return Sums(edges, drawn, len(pairs) - len(EDGES), answers.texts.count(None), answers.why, listed)
+
+
+def right_of(grid: Scores) -> int:
+    """Return the number of right answers of a grid."""
+    return int(grid.total(grid.scores, MODE)["correct"])
 
 
 def mistake(problem: Problem, answer: str | None) -> str:
@@ -218,25 +239,16 @@ def _judged(
 
 
 def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) -> Judged:
-    """Judge a file in the form of the list.
-
-    ``build_model()`` returns a model and its metadata, ``add(model, a, b)`` a sum. Raises `PredictionError` for a file
-    that has neither.
-    """
-    try:
-        module = evaluating.loaded(path)
-        model, metadata = module.build_model()
-        add, declared = module.add, int(metadata.get("params", 0))
-    except Exception as error:  # a foreign file may raise anything
-        raise PredictionError(
-            f"{path}: {type(error).__name__}: {error}; expected build_model() that returns (model, metadata), "
-            "params in metadata as a number, and add(model, a, b) that returns their sum"
-        ) from None
-    asked = problems(pairs)
-    given = summed(lambda a, b: add(model, a, b), asked, report)
-    weights = f"by {metadata.get('author', 'nobody named')}; {metadata.get('params', 'no')} parameters declared"
+    """Judge a file in the form of the list; raises `PredictionError` for another."""
+    answer, model, metadata = submitted(path)
+    asked, texts = problems(pairs), []
+    for problem in asked:
+        texts += answer([problem.prompt])
+        report(len(texts), len(asked))
+    weights = f"by {metadata.get('author', 'nobody named')}; {metadata['params'] or 'no'} parameters declared"
     rules = {"1 to 4": f"for a person to read: {metadata.get('architecture', 'no architecture declared')}"}
-    return _judged(str(metadata.get("name", path.stem)), weights, rules, model, given, asked, declared)
+    given = Answers(texts, str(metadata.get("error", "")))
+    return _judged(str(metadata.get("name", path.stem)), weights, rules, model, given, asked, metadata["params"])
 
 
 def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, report: Report = silent) -> Judged:

@@ -1,8 +1,7 @@
 """Problems of a task or setting by its name, and a function, file or model that answers them."""
 
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -12,11 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from lengen.benchmark.problem import Problem, frozen, training
-from lengen.benchmark.scoring import Answerer, PredictionError, check_problems, predictions, score
+from lengen.benchmark.problem import Problem, frozen, held_out, training
+from lengen.benchmark.scoring import Answerer, Scores, check_problems, predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
 from lengen.clone import setting
-from lengen.results.records import Grid
 
 if TYPE_CHECKING:
     from lengen.loading import Model
@@ -58,67 +56,58 @@ def imported(name: str) -> ModuleType:
         sys.path.remove("")
 
 
-def function(name: str) -> Callable[[list[str]], Sequence[str]]:
-    """Return the function of ``module:function`` or ``folder/file.py:function``; raises `PredictionError`.
-
-    A file of the current folder goes before modules that are installed.
-    """
-    module, _, attribute = name.rpartition(":")
-    file = Path(f"{module.removesuffix('.py')}.py")
-    try:
-        if not module or not attribute.isidentifier():
-            raise ValueError("no function is named")
-        if not file.is_file() and (module.endswith(".py") or os.sep in module):
-            raise ValueError(f"there is no file {file}")
-        held = loaded(file) if file.is_file() else imported(module)
-        answer: Callable[[list[str]], Sequence[str]] | None = getattr(held, attribute, None)
-        if answer is None:
-            raise ValueError(f"it has no {attribute}")
-    except Exception as error:  # a foreign module may raise anything
-        raise PredictionError(f"'{name}': {error}; expected MODULE:FUNCTION, such as mymodel:answer") from None
-    return answer
-
-
 EXAMPLES = 100_000
 """Training problems of a task if no number is given."""
 
 
+VERSIONS = (1, 2)
+"""Versions of the protocol."""
+
+
 def problems(
-    source: "str | Spec", size: int | None = None, *, split: str = "test", examples: int | None = None, seed: int = 0
+    source: "str | Spec",
+    size: int | None = None,
+    *,
+    split: str = "test",
+    examples: int | None = None,
+    seed: int = 0,
+    version: int = 2,
 ) -> list[Problem]:
-    """Return the frozen problems of a task, training problems of it, or those that a setting is tested on.
+    """Return the test problems of a task, training problems of it, or those that a setting is tested on.
 
     Args:
         source: A task of the benchmark, an experiment such as ``coupling/fig1/coupling-scratchpad``, or a setting.
-        size: The longest trained length of a task; None: all frozen problems.
-        split: "test"; or "train" for problems of a task among which is no frozen one.
+        size: The longest trained length of a task; None: of all sizes.
+        split: "test"; "carry" for those with chains of carries; or "train" for problems that are not tested.
         examples: Problems to train on, or of each tested cell of a setting.
         seed: Decides training problems of a task, and all problems of a setting.
+        version: Of the protocol, 1 or 2.
 
     Example:
         >>> import lengen
         >>> problem = lengen.problems("addition", size=6)[0]
         >>> problem.prompt, problem.answer
-        ('84+92=', '176')
+        ('46+47=', '93')
     """
-    if split not in ("test", "train"):
-        raise TaskError(f"split={split!r}: expected 'test' or 'train'")
+    if split not in ("test", "carry", "train"):
+        raise TaskError(f"split={split!r}: expected 'test', 'carry' or 'train'")
+    if version not in VERSIONS:
+        raise TaskError(f"version={version!r}: expected 1 or 2")
     if examples is not None and not (isinstance(examples, Integral) and examples > 0):
         raise TaskError(f"examples={examples!r}: expected a whole number, at least 1")
     if not (isinstance(seed, Integral) and seed >= 0):
         raise TaskError(f"seed={seed!r}: expected a whole number from 0 on")
     if isinstance(source, str) and "/" not in source:
-        task = task_of(source)
-        if split == "test":
-            if seed:
-                raise TaskError(f"seed={seed}: the test problems of {source} are frozen; leave it out")
-            if examples is not None:
-                raise TaskError(f"examples={examples}: the test problems of {source} are frozen; leave it out")
-            return frozen(source, size)
+        task = task_of(source, version)
+        if split != "train":
+            for name, value in (("seed", seed or None), ("examples", examples)):
+                if value is not None:
+                    raise TaskError(f"{name}={value}: the test problems of {source} are frozen; leave it out")
+            return frozen(source, size, version, "uniform" if split == "test" else split)
         size = task.papers if size is None else size
-        task.lengths(size)  # a size that there is
-        held_out = frozenset(problem.prompt for problem in frozen(source))
-        return list(training(task, size, seed, examples or EXAMPLES, held_out))
+        task.lengths(size, version)  # a size that there is
+        tested = held_out(source, size) if version > 1 else {problem.prompt for problem in frozen(source, version=1)}
+        return list(training(task, size, seed, examples or EXAMPLES, tested, version))
     if split != "test" or size is not None:
         raise TaskError(f"{source!r:.60} is no task of the benchmark: only those have a size and split='train'")
     from lengen.benchmark.lines import tests
@@ -135,36 +124,48 @@ def problems(
 
 def evaluate(
     answer: "Answerer | Model",
-    task: str,
+    task: str | Sequence[Problem],
     size: int | None = None,
     *,
     problems: Sequence[Problem] | None = None,
     units_first: bool = False,
-) -> Grid:
+    version: int = 2,
+) -> Scores:
     """Return the counts of what a function, or a model of `lengen.load`, answers to a task's problems.
+
+    Problems of a whole size are asked from the shortest on, until two lengths in a row have nothing right.
 
     Args:
         answer: From a list of prompts such as ``12+34=`` to a list of as many texts.
-        task: A task of the benchmark.
+        task: A task of the benchmark, or the problems to answer.
         size: Its longest trained length, which decides the problems; None: that of the papers.
         problems: Problems of one's own, as `lengen.benchmark.read_line` reads them.
         units_first: Digits of numbers stand least significant first in the answers.
+        version: Of the protocol, 1 or 2.
 
     Example:
         >>> import lengen
         >>> grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", size=6)
-        >>> grid.accuracy(6)
-        0.0
+        >>> grid.accuracy(6), grid.reach
+        (0.0, 0)
     """
-    known = task_of(task)
+    if not isinstance(task, str):
+        if problems is not None:
+            raise TaskError(
+                "problems= are given, and so are others in place of the task; name the task, or leave it out"
+            )
+        problems = list(task) if isinstance(task, Iterable) else [task]
+        check_problems(problems)
+        task = problems[0].task
+    known = task_of(task, version)
     if problems is not None and size is not None:
         raise TaskError(f"size={size}: problems of one's own are asked; leave it out")
-    asked = frozen(task, known.papers if size is None else size) if problems is None else list(problems)
+    asked = frozen(task, known.papers if size is None else size, version) if problems is None else list(problems)
     check_problems(asked)
     if other := {problem.task for problem in asked} - {known.name}:
         raise TaskError(f"task={task!r}: the problems are of {', '.join(sorted(other))}; name their task")
-    said = predictions(answerer(answer, task, asked), asked)
-    return score(asked, said, units_first=units_first)
+    rows = predictions(answerer(answer, task, asked), asked, units_first=units_first)
+    return score(asked, rows, units_first=units_first)
 
 
 def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) -> Answerer:

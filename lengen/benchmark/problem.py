@@ -1,19 +1,26 @@
-"""Problems of the benchmark: their lines of JSON, the frozen files, and files that others read."""
+"""Problems of the benchmark: their lines of JSON, how they are drawn, and the frozen files."""
 
 import gzip
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache
+from collections.abc import Iterable, Iterator, Set
+from functools import cache, lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from lengen.benchmark.tasks import TASKS, Task, TaskError, task_of
-from lengen.data.lines import BYTE_ORDER_MARK, cleaned, filled, listed, parted
+from lengen.benchmark.tasks import CHAINS, SINCE_2, TASKS, Task, TaskError, task_of
+from lengen.data.lines import BYTE_ORDER_MARK, filled, listed, parted
+
+PROTOCOL = "lengen-text/"
+"""Name of a protocol without its version."""
+EXAMPLES = 300
+"""Problems of a length of protocol 2, over its cells."""
+CHAINED = 100
+"""Problems of a length and a chain of carries."""
 
 
 class Problem(NamedTuple):
@@ -43,31 +50,53 @@ def of_operands(task: Task, id: str, cell: tuple[int, int], operands: tuple[str,
     return Problem(id, task.name, *cell, operands, task.prompt(operands), task.answer(operands), split)
 
 
-def drawn(task: Task, length: int, count: int) -> list[Problem]:
-    """Return the frozen problems of a cell: different ones, at most a tenth of those that there are."""
-    random = Random(f"lengen-text/1 test {task.name} {length} {count}")
-    wanted = max(1, min(task.examples, task.possible(length, count) // 10))
-    found: dict[tuple[str, ...], None] = {}
-    for _ in range(100 * wanted):
-        if len(found) < wanted:
-            found.setdefault(task.draw(random, length, count))
-    name = f"{task.name}/length={length}/count={count}"
-    return [of_operands(task, f"{name}/{i:04}", (length, count), one) for i, one in enumerate(found)]
+def drawn(task: Task, cell: tuple[int, int], examples: int, stream: str, name: str, split: str) -> list[Problem]:
+    """Return the problems of a cell: the first different ones of a stream, at most a tenth of those that there are."""
+    random = Random(f"{PROTOCOL}{stream} {task.name} {cell[0]} {cell[1]}")
+    wanted = max(1, min(examples, task.possible(*cell) // 10))
+    different: dict[tuple[str, ...], None] = {}
+    for _ in range((2 if split in CHAINS else 100) * wanted):
+        if len(different) == wanted:
+            break
+        different.setdefault(task.draw(random, *cell, split))
+    name = f"{name}/length={cell[0]}/count={cell[1]}"
+    return [of_operands(task, f"{name}/{place:04}", cell, row, split) for place, row in enumerate(different)]
 
 
-def training(task: Task, size: int, seed: int, examples: int, held_out: Set[str] = frozenset()) -> Iterator[Problem]:
+def of_cells(task: Task, size: int, split: str = "uniform", longest: int = 0) -> Iterator[Problem]:
+    """Yield the problems of protocol 2 of a size; those with chains of carries begin at the longest trained length.
+
+    ``longest``: of cells up to this length alone.
+    """
+    cells, examples = task.cells(size), EXAMPLES
+    if split in CHAINS:
+        lengths = [length for length in task.lengths(size) if length >= size] if task.chains else []
+        cells, examples = [(length, length if task.second else 1) for length in lengths], CHAINED
+    beside = Counter(map(max, cells))
+    for cell in cells:
+        if not longest or max(cell) <= longest:
+            part = -(-examples // beside[max(cell)])
+            yield from drawn(task, cell, part, f"2 {split}", f"{task.name}/2/{split}", split)
+
+
+def training(
+    task: Task, size: int, seed: int, examples: int, held_out: Set[str] = frozenset(), version: int = 2
+) -> Iterator[Problem]:
     """Yield training problems of a size: each length uniform on 1 to ``size``.
 
     Prompts that are ``held_out`` never occur.
     """
-    random = Random(f"lengen-text/1 train {task.name} {size} {seed}")
+    random = Random(f"{PROTOCOL}{version} train {task.name} {size} {seed}")
+    name = f"{task.name}/train/seed={seed}" if version == 1 else f"{task.name}/{version}/train/seed={seed}"
     done = 0
     while done < examples:
         length, second = (1 + int(random.random() * size) for _ in range(2))
         count = max(second, 2) if task.second == "operands" else second if task.second else 1
+        if task.name == "subtraction":
+            length, count = max(length, count), min(length, count)
         operands = task.draw(random, length, count)
         if task.prompt(operands) not in held_out:
-            yield of_operands(task, f"{task.name}/train/seed={seed}/{done:07}", (length, count), operands, "train")
+            yield of_operands(task, f"{name}/{done:07}", (length, count), operands, "train")
             done += 1
 
 
@@ -87,16 +116,16 @@ def read_line(text: str, task: Task | str, id: str = "") -> Problem:
             raise TaskError(f"'{text[:60]}' is a problem of {given.task}, not of {task.name}")
         operands = task.read_prompt(given.prompt)
         return _checked(of_operands(task, given.id, given.cell, operands, given.split), given.answer, task)
-    parts, answer = parted(text, task.operator, table=task.name != "sorting")
+    parts, answer = parted(text, task.operator, table=not task.apart)
     operands = task.checked(parts, text)
     second = {"digits": len(operands[-1]), "operands": len(operands)}.get(task.second, 1)
-    length = len(operands) if task.name == "sorting" else max(map(len, operands)) if task.fixed else len(operands[0])
+    length = len(operands) if task.apart else max(map(len, operands)) if task.fixed else len(operands[0])
     cell = (max(map(len, operands)) if task.second == "operands" else length, second)
     return _checked(of_operands(task, id or task.prompt(operands), cell, operands), answer, task)
 
 
 def _checked(problem: Problem, answer: str, task: Task) -> Problem:
-    if answer.strip() and of_task(answer, task) != problem.answer:
+    if answer.strip() and task.cleaned(answer) != problem.answer:
         raise TaskError(f"'{problem.prompt}': the answer is {problem.answer}, not {answer.strip()}")
     return problem
 
@@ -130,19 +159,20 @@ def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str =
     return found
 
 
-def of_task(text: str, task: Task, units_first: bool = False) -> str:
-    """Return an answer of a task as it is compared."""
-    return cleaned(text, number=task.numbers, apart=task.name == "sorting", units_first=units_first)
-
-
 FOLDER = Path(__file__).parent / "problems"
-CHECKSUMS = FOLDER / "checksums.json"
+CHECKSUMS, CHECKSUMS_2 = FOLDER / "checksums.json", FOLDER / "checksums-2.json"
 
 
-def made(task: Task) -> str:
-    """Return the text of a task's file, drawn anew: the same on every machine."""
-    cells = sorted({cell for size in task.sizes for cell in task.cells(size)})
-    return "".join(f"{problem.line()}\n" for cell in cells for problem in drawn(task, *cell))
+def made(task: Task, size: int = 0) -> str:
+    """Return the text of a task's frozen file; with a size that of all problems of protocol 2. The same everywhere."""
+    if size:
+        return _text(problem for split in SPLITS for problem in of_cells(task, size, split))
+    cells = sorted({cell for size in task.sizes(1) for cell in task.cells(size, 1)})
+    return _text(problem for cell in cells for problem in drawn(task, cell, task.examples, "1 test", task.name, "test"))
+
+
+def _text(problems: Iterable[Problem]) -> str:
+    return "".join(f"{problem.line()}\n" for problem in problems)
 
 
 def checksum(text: str) -> str:
@@ -150,10 +180,16 @@ def checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def checksums() -> dict[str, str]:
-    """Return the SHA-256 of the problems of each task."""
-    found: dict[str, str] = json.loads(CHECKSUMS.read_text(encoding="utf-8"))
-    return found
+@cache
+def checksums(version: int = 1) -> dict[str, str]:
+    """Return the SHA-256 of the problems of each task, in protocol 2 of each task and size, as ``addition/6``."""
+    sums: dict[str, str] = json.loads((CHECKSUMS if version == 1 else CHECKSUMS_2).read_text(encoding="utf-8"))
+    return sums
+
+
+def sum_of(task: str, size: int, version: int) -> str:
+    """Return the SHA-256 that the header of a submission names."""
+    return checksums(version)[task if version == 1 else f"{task}/{size}"]
 
 
 @cache
@@ -168,103 +204,45 @@ def _problems(name: str) -> tuple[Problem, ...]:
     return tuple(read_lines(text.splitlines(), name=path.name))
 
 
+@lru_cache(maxsize=8)
+def _of_size(name: str, size: int, split: str) -> tuple[Problem, ...]:
+    return tuple(of_cells(TASKS[name], size, split))
+
+
 WRITE = "python -m lengen.benchmark"
+SPLITS = ("uniform", *CHAINS)
+"""Splits that are tested."""
 
 
-def frozen(task: str, size: int | None = None) -> list[Problem]:
-    """Return the frozen problems of a task, or those of a trained size; raises `TaskError`."""
+def frozen(task: str, size: int | None = None, version: int = 2, split: str = "uniform") -> list[Problem]:
+    """Return the test problems of a trained size, or of all sizes; raises `TaskError`.
+
+    ``split`` is one of `SPLITS`, or "carry": all that have a chain of carries.
+    """
+    known = task_of(task, version)
+    if version == 1:
+        cells = set(known.cells(size, 1)) if size is not None else None
+        return [problem for problem in _problems(task) if cells is None or problem.cell in cells]
+    splits = tuple(CHAINS) if split == "carry" else (split,)
+    if set(splits) <= {*CHAINS} and not known.chains:
+        raise TaskError(f"{task} has no carries to chain; expected split='test', or addition, subtraction or successor")
+    sizes = known.sizes() if size is None else (size,)
+    every = {problem.id: problem for size in sizes for part in splits for problem in _of_size(task, size, part)}
+    return list(every.values())
+
+
+def held_out(task: str, size: int) -> frozenset[str]:
+    """Return the prompts that no training problem of a size is: all that protocol 2 tests up to that length."""
     known = task_of(task)
-    if size is None:
-        return list(_problems(task))
-    cells = set(known.cells(size))
-    return [problem for problem in _problems(task) if problem.cell in cells]
+    parts = ((other, split) for other in known.sizes() for split in SPLITS)
+    return frozenset(problem.prompt for part in parts for problem in of_cells(known, *part, longest=size))
 
 
 def write() -> None:
     """Write all files and their checksums."""
-    texts = {name: made(task) for name, task in TASKS.items()}
+    texts = {name: made(task) for name, task in TASKS.items() if name not in SINCE_2}
     for name, text in texts.items():
         (FOLDER / f"{name}.jsonl.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
-    sums = {name: checksum(text) for name, text in texts.items()}
-    CHECKSUMS.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
-
-
-COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
-"""Columns of tables of problems: those that its lines have."""
-Lines = Iterable[Mapping[str, Any]]
-"""Problems as plain data."""
-
-
-def _jsonl(lines: Lines, folder: Path, name: str) -> list[Path]:
-    return _written(folder / f"{name}.jsonl", (json.dumps(line, ensure_ascii=False) for line in lines))
-
-
-def _txt(lines: Lines, folder: Path, name: str) -> list[Path]:
-    return _written(folder / f"{name}.txt", (line.get("text") or line["prompt"] + line["answer"] for line in lines))
-
-
-def _written(path: Path, lines: Iterable[str]) -> list[Path]:
-    with path.open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(f"{line}\n" for line in lines)
-    return [path]
-
-
-def _csv(lines: Lines, folder: Path, name: str) -> list[Path]:
-    path = folder / f"{name}.csv"
-    _table(lines).to_csv(path, index=False, lineterminator="\n")
-    return [path]
-
-
-def _parquet(lines: Lines, folder: Path, name: str) -> list[Path]:
-    path = folder / f"{name}.parquet"
-    _table(lines).to_parquet(path, index=False)
-    return [path]
-
-
-def _table(lines: Lines) -> Any:
-    import pandas as pd
-
-    frame = pd.DataFrame(list(lines))
-    return frame[[column for column in COLUMNS if column in frame.columns]]
-
-
-def _lm_eval(lines: Lines, folder: Path, name: str) -> list[Path]:
-    """Return a file of problems and a task of the evaluation harness for every length."""
-    by: dict[int, list[Mapping[str, Any]]] = {}
-    for line in lines:
-        by.setdefault(max(line["length"], line["count"]), []).append(line)
-    ignored = json.dumps(_ignored([line["answer"] for some in by.values() for line in some]))
-    written: list[Path] = []
-    for length, some in sorted(by.items()):
-        (data,) = _jsonl(some, folder, f"{name}-{length:03}")
-        task = folder / f"lengen_{name}_{length:03}.yaml".replace("-", "_")
-        text = HARNESS.format(task=task.stem, data=data.resolve().as_posix(), ignored=ignored)
-        task.write_text(text, encoding="utf-8")
-        written += [data, task]
-    return written
-
-
-def _ignored(answers: Sequence[str]) -> list[str]:
-    """Return patterns of what means nothing in answers: blanks but between numbers, leading zeros but of strings."""
-    blanks = "^\\s+|[\\s$]+$" if any(" " in answer for answer in answers) else "[\\s$]"
-    strings = any(len(answer) > 1 and answer.startswith("0") for answer in answers)
-    return [blanks] if strings else [blanks, "^0+(?=[0-9])"]
-
-
-HARNESS = """\
-task: {task}
-dataset_path: json
-dataset_kwargs: {{data_files: {{test: "{data}"}}}}
-test_split: test
-output_type: generate_until
-doc_to_text: "{{{{prompt}}}}"
-doc_to_target: "{{{{answer}}}}"
-target_delimiter: ""
-generation_kwargs: {{until: ["\\n"], do_sample: false}}
-metric_list:
-  - {{metric: exact_match, aggregation: mean, higher_is_better: true, regexes_to_ignore: {ignored}}}
-metadata: {{version: 1.0}}
-"""
-WRITERS: Mapping[str, Callable[[Lines, Path, str], list[Path]]] = {
-    "jsonl": _jsonl, "txt": _txt, "csv": _csv, "parquet": _parquet, "lm-eval": _lm_eval,
-}  # fmt: skip
+    ladders = {f"{task.name}/{size}": checksum(made(task, size)) for task in TASKS.values() for size in task.sizes()}
+    for path, sums in ((CHECKSUMS, {name: checksum(text) for name, text in texts.items()}), (CHECKSUMS_2, ladders)):
+        path.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")

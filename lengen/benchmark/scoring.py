@@ -5,17 +5,19 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil
 from numbers import Integral
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from lengen.benchmark.problem import Problem, of_task
+from lengen.benchmark.problem import SPLITS, Problem
 from lengen.benchmark.tasks import TASKS, TaskError
 from lengen.data.lines import cleaned
 from lengen.metrics.measures import area, reach
-from lengen.results.records import Counts, Grid
+from lengen.results.records import Counts, Grid, wilson
 
 MODE = "free_running"
 """All answers are texts that the model wrote itself."""
@@ -57,6 +59,24 @@ def read_predictions(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def read_samples(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of the samples that lm-evaluation-harness logged; raises `PredictionError`.
+
+    The first reply to a problem is its ``raw`` text.
+    """
+    rows = []
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            sample = json.loads(line)
+            rows.append({"id": sample["doc"]["id"], "raw": sample["resps"][0][0]})
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise PredictionError(
+            f"{path}: {type(error).__name__}: {error}; expected samples that lm_eval --log_samples wrote, with doc, "
+            "resps and, in doc, the id of a problem"
+        ) from None
+    return rows
+
+
 def check_given(rows: Sequence[Row], where: str = "") -> None:
     """Raise `PredictionError` if there are rows and none says anything: a field may be misspelt."""
     if rows and not any("prediction" in row or "raw" in row for row in rows):
@@ -75,7 +95,7 @@ def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
     if text is None:
         return None
     known = TASKS.get(task)
-    return of_task(str(text), known, units_first) if known else cleaned(str(text), number=False)
+    return known.cleaned(str(text), units_first) if known else cleaned(str(text), number=False)
 
 
 def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
@@ -112,18 +132,79 @@ def check_problems(problems: Sequence[object]) -> None:
         raise PredictionError(f"{problems!r:.40} are no problems; expected those of lengen.problems(task, size)")
 
 
+@dataclass(repr=False)
+class Scores(Grid):
+    """Counts of predictions in every cell, with the size and the protocol of their problems."""
+
+    size: int = 0
+    """Longest trained length whose problems were all scored; 0: they are of no size as a whole."""
+    version: int = 2
+    """Version of the protocol."""
+
+    @property
+    def measures(self) -> "Measures":
+        """Headline numbers; raises `PredictionError` for problems that are of no size as a whole."""
+        if not self.size:
+            raise PredictionError(
+                "these are not all problems of a size: lengen.benchmark.measures(grid, size) takes one"
+            )
+        return measures(self, self.size)
+
+    @property
+    def reach(self) -> int:
+        """Longest tested length such that this and all tested lengths below it have exact match 0.9."""
+        return int(self.measures.reach)
+
+    @property
+    def area(self) -> float:
+        """Mean exact match over the logarithm of length, from the trained size to the last tested length."""
+        return self.measures.area
+
+    @property
+    def in_range(self) -> float:
+        """Exact match over all problems with both axes in the trained range."""
+        return self.measures.in_range
+
+
+def size_of(problems: Sequence[Problem]) -> tuple[int, int]:
+    """Return the size whose tested cells these problems fill, 0 if there is none, and the version of its protocol."""
+    version = 2 if any("/2/" in problem.id for problem in problems) else 1
+    task, lengths = TASKS.get(problems[0].task), {max(problem.cell) for problem in problems}
+    chained = problems[0].split in SPLITS[1:]
+    if task is None:
+        return 0, version
+    for size in task.sizes(version):
+        tested = {max(cell) for cell in task.cells(size, version)}
+        if lengths == {length for length in tested if not chained or length >= size}:
+            return size, version
+    return 0, version
+
+
+def in_order(problems: Sequence[Problem], texts: Sequence[object]) -> list[dict[str, Any]]:
+    """Return rows of texts that stand in the order of the problems."""
+    if len(texts) != len(problems):
+        raise PredictionError(f"there are {len(texts)} texts for {len(problems)} problems; expected one for each")
+    pairs = zip(problems, texts, strict=True)
+    return [{"id": problem.id, "prediction": text} for problem, text in pairs if text is not None]
+
+
 def score(
-    problems: Iterable[Problem], predictions: Iterable[Row] | Mapping[str, str], *, units_first: bool = False
-) -> Grid:
+    problems: Iterable[Problem],
+    predictions: "Iterable[Row | str | None] | Mapping[str, str] | Path",
+    *,
+    units_first: bool = False,
+) -> Scores:
     """Return the counts of one seed's predictions in every cell of the problems.
 
-    A problem without a prediction is wrong and counted as ``absent``. Edits are of characters, in sequences of numbers;
-    those of a problem are also summed up to at most the size of its answer, as ``edit_capped``. Raises
-    `PredictionError` for an id that no problem has, or one that occurs twice.
+    A problem without a prediction is wrong and counted as ``absent``; in protocol 2 not behind two lengths in a row
+    with nothing right, where a run may stop. Edits are of characters, in sequences of numbers; those of a problem are
+    also summed up to at most the size of its answer, as ``edit_capped``. Wrong answers are counted by their kind, as
+    `KINDS` names them.
 
     Args:
         problems: The problems, as `lengen.problems` gives them.
-        predictions: Texts by the ids of their problems, or rows with ``id`` and ``prediction``.
+        predictions: Texts in the order of the problems, or by their ids; or rows with ``id`` and ``prediction``, or the
+            file that holds these.
         units_first: Digits of numbers stand least significant first in the predictions.
 
     Raises:
@@ -132,17 +213,13 @@ def score(
     Example:
         >>> import lengen
         >>> problems = lengen.problems("copy", size=6)
-        >>> grid = lengen.score(problems, {problem.id: problem.answer for problem in problems})
-        >>> grid.accuracy(6)
-        1.0
+        >>> grid = lengen.score(problems, [problem.answer for problem in problems])
+        >>> grid.accuracy(6), grid.reach, grid.area
+        (1.0, 600, 1.0)
     """
-    if isinstance(predictions, Mapping):
-        predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
-    elif isinstance(predictions, str) or not isinstance(predictions, Iterable):
-        raise PredictionError(f"{predictions!r:.40} are no predictions; expected dictionaries with id and prediction")
     problems = list(problems) if isinstance(problems, Iterable) else problems
     check_problems(problems)
-    given = by_id(predictions)
+    given = by_id(_rows(problems, predictions))
     check_given(list(given.values()))
     if unknown := given.keys() - {problem.id for problem in problems}:
         raise PredictionError(
@@ -150,19 +227,74 @@ def score(
             f"{len(problems)} problems scored, such as {problems[0].id}"
         )
     second = any(problem.count > 1 for problem in problems)
-    grid = Grid(("length", "count") if second else ("length",))
+    grid = Scores(("length", "count") if second else ("length",), {}, *size_of(problems))
     for problem in problems:
         answer = answer_of(given[problem.id], problem.task, units_first) if problem.id in given else None
-        grid.add(problem.cell if second else problem.cell[:1], MODE, _counts(problem, answer))
+        grid.add(problem.cell if second else problem.cell[:1], MODE, _counts(problem, answer, units_first))
+    if grid.version > 1 and grid.size:
+        stop = stopped([int(counts["correct"]) for counts in levels(grid).values()])
+        for level in [*levels(grid)][stop:]:
+            for cell in (cell for cell in grid.scores if max(cell) == level):
+                grid.scores[cell][MODE]["absent"] = 0
     return grid
 
 
-def _counts(problem: Problem, answer: str | None) -> Counts:
-    numbers = problem.task == "sorting"
-    true: Sequence[str] = problem.answer.split() if numbers else problem.answer
-    said: Sequence[str] = (answer or "").split() if numbers else answer or ""
+def _rows(problems: Sequence[Problem], predictions: object) -> Iterable[Row]:
+    """Return predictions as rows, in whichever form they are given."""
+    if isinstance(predictions, Path) or (isinstance(predictions, str) and predictions.endswith((".jsonl", ".gz"))):
+        return read_predictions(Path(predictions))
+    if isinstance(predictions, Mapping):
+        return [{"id": id, "prediction": text} for id, text in predictions.items()]
+    if isinstance(predictions, str) or not isinstance(predictions, Iterable):
+        raise PredictionError(
+            f"{predictions!r:.40} are no predictions; expected texts in the order of the problems, a dictionary of "
+            "texts by id, rows with id and prediction, or the path of a file of such rows"
+        )
+    items = list(predictions)
+    return in_order(problems, items) if items and all(isinstance(text, str | None) for text in items) else items
+
+
+def stopped(right: Sequence[int]) -> int:
+    """Return the number of lengths of which a run stops: two in a row have nothing right.
+
+    >>> stopped([9, 8, 0, 1, 0, 0, 0]), stopped([9, 8])
+    (6, 2)
+    """
+    pairs = (place + 2 for place, pair in enumerate(pairwise(right)) if not any(pair))
+    return next(pairs, len(right))
+
+
+KINDS = ("no_end", "wrong_length", "wrong_carry", "wrong_place")
+"""Kinds of wrong answers: the true one goes on, or there are more than twice its symbols; another number of symbols; a
+number of which each wrong digit is one too high or too low, as 0 is above 9; any other."""
+
+
+def kind_of(answer: str | Sequence[str], true: str | Sequence[str], number: bool, units_first: bool = False) -> str:
+    """Return the kind of a wrong answer.
+
+    >>> [kind_of(text, "105", number=True) for text in ("1050", "95", "095", "501")]
+    ['no_end', 'wrong_length', 'wrong_carry', 'wrong_place']
+    """
+    longer, start = len(answer) - len(true), answer[-len(true) :] if units_first else answer[: len(true)]
+    if longer > len(true) or (longer > 0 and start == true):
+        return KINDS[0]
+    if longer:
+        return KINDS[1]
+    if number and str(answer).isdecimal():
+        off = {(int(said) - int(right)) % 10 for said, right in zip(answer, true, strict=True)}
+        return KINDS[2] if off <= {0, 1, 9} else KINDS[3]
+    return KINDS[3]
+
+
+def _counts(problem: Problem, answer: str | None, units_first: bool) -> Counts:
+    task = TASKS.get(problem.task)
+    apart = task is not None and task.apart
+    true: Sequence[str] = problem.answer.split() if apart else problem.answer
+    said: Sequence[str] = (answer or "").split() if apart else answer or ""
     edits = _edits(said, true)
     right = int(answer == problem.answer)
+    number = task is not None and task.numbers
+    kind = "" if right or answer is None else kind_of(said, true, number, units_first and number)
     return Counts(
         n=1,
         correct=right,
@@ -171,6 +303,7 @@ def _counts(problem: Problem, answer: str | None) -> Counts:
         edit_sum=edits,
         edit_capped=min(edits, len(true)),
         reference_tokens=len(true),
+        **{name: int(name == kind) for name in KINDS},
     )
 
 
@@ -184,11 +317,30 @@ Answerer = Callable[[list[str]], Sequence[str | None]]
 """Prompts such as ``12+34=`` to texts; None if there is no answer."""
 
 
-def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 100) -> list[dict[str, Any]]:
+def predictions(
+    answer: Answerer, problems: Sequence[Problem], at_once: int = 100, units_first: bool = False
+) -> list[dict[str, Any]]:
     """Return the predictions of a callable for the prompts of problems.
 
-    Raises `TaskError` if it returns anything else.
+    Of all problems of a size of protocol 2 the shortest are asked first, until two lengths in a row have nothing right.
+    Raises `TaskError` if the callable returns anything but texts.
     """
+    size, version = size_of(problems) if problems else (0, 1)
+    if not size or version == 1:
+        return _answered(answer, problems, at_once)
+    rows: list[dict[str, Any]] = []
+    right: list[int] = []
+    for length in sorted({max(problem.cell) for problem in problems}):
+        if right[-2:] == [0, 0]:
+            break
+        part = [problem for problem in problems if max(problem.cell) == length]
+        answers = {row["id"]: row for row in _answered(answer, part, at_once)}
+        rows += answers.values()
+        right.append(sum(answer_of(answers.get(one.id, {}), one.task, units_first) == one.answer for one in part))
+    return rows
+
+
+def _answered(answer: Answerer, problems: Sequence[Problem], at_once: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for start in range(0, len(problems), at_once):
         part = problems[start : start + at_once]
@@ -207,14 +359,12 @@ def predictions(answer: Answerer, problems: Sequence[Problem], at_once: int = 10
             )
         if wrong := [text for text in texts if not isinstance(text, str | Integral | None)]:
             raise TaskError(f"the function returned {wrong[0]!r:.40} for a prompt; expected text, or None")
-        rows += [
-            {"id": one.id, "prediction": str(text)} for one, text in zip(part, texts, strict=True) if text is not None
-        ]
+        rows += in_order(part, [text if text is None else str(text) for text in texts])
     return rows
 
 
 LONGEST = 5
-"""The area ends at so many trained lengths."""
+"""The area of protocol 1 ends at so many trained lengths."""
 SHOWN = (1.5, 2, 3)
 """Multiples of the trained length that tables show."""
 
@@ -225,9 +375,10 @@ class Measures(NamedTuple):
     in_range: float
     """Exact match over all problems with both axes in the trained range."""
     reach: float
-    """Longest tested length up to which exact match is at least 0.9; 0 if that of the trained range is not."""
+    """Longest tested length up to which exact match is at least 0.9; in protocol 1 the trained range counts as one."""
     area: float
-    """Mean exact match over the logarithm of length per trained length, from 1 to 5: between 0 and 1."""
+    """Mean exact match over the logarithm of length, from the trained to the last tested one, of protocol 1 to 5 times
+    the trained one: between 0 and 1."""
     at: tuple[float, ...]
     """Exact match at `SHOWN`."""
     edits: float
@@ -245,16 +396,20 @@ def levels(grid: Grid) -> dict[int, Counts]:
 
 
 def measures(grid: Grid, size: int) -> Measures:
-    """Return the numbers of a grid whose model was trained up to ``size``."""
+    """Return the numbers of a grid whose model was trained up to ``size``; a plain `Grid` is one of protocol 1."""
     by_length = levels(grid)
     rates = {level: counts.rate("correct") for level, counts in by_length.items()}
     in_range = grid.total([cell for cell in grid.scores if max(cell) <= size], MODE).rate("correct")
-    tested = {level: rate for level, rate in rates.items() if size <= level <= LONGEST * size}
     beyond = grid.total([cell for cell in grid.scores if max(cell) > size], MODE)
+    last, passed = max(rates, default=0), rates
+    if getattr(grid, "version", 1) == 1:
+        last = LONGEST * size
+        passed = {level: rate for level, rate in rates.items() if size <= level <= last} | {size: in_range}
+    share = area({level: rate for level, rate in rates.items() if level <= last}, size)
     return Measures(
         in_range,
-        reach({**tested, size: in_range}),
-        area(tested, size) if LONGEST * size in tested else math.nan,
+        reach(passed),
+        share if last in rates and (not isinstance(grid, Scores) or grid.size or grid.version == 1) else math.nan,
         tuple(rates.get(ceil(size * multiple), math.nan) for multiple in SHOWN),
         beyond.rate("edit_capped", "reference_tokens"),
         int(grid.total(grid.scores, MODE).get("absent", 0)),
@@ -315,12 +470,17 @@ def lines(
             yield f"{name.replace('_', ' '):<10}{over_seeds(values).text(0 if name in ('reach', 'absent') else 3)}"
     by_seed = [levels(grid) for grid in grids.values()]
     name, theirs = (beside[0], levels(beside[1])) if beside else ("", {})
-    yield f"\n{'length':>6}{'problems':>10}  exact match" + (f"{'':14}{name}" if beside else "")
+    kinds = "".join(f"{kind.replace('_', ' '):>14}" for kind in KINDS)
+    yield f"\n{'length':>6}{'problems':>10}  {'exact match':<25}{'95 % interval':<16}" + (name if beside else kinds)
     for length in sorted({*by_seed[0], *theirs}):
         counts = [levels[length] for levels in by_seed if length in levels]
         rate = over_seeds([one.rate("correct") for one in counts]).text(3) if counts else "-"
-        other = f"{theirs[length].rate('correct'):.3f}" if length in theirs else "-" if theirs else ""
-        yield f"{length:>6}{int(counts[0]['n']) if counts else 0:>10}  {rate:<25}{other}".rstrip()
+        total = sum(counts[1:], counts[0]) if counts else Counts(n=0, correct=0)
+        interval = "{:.3f} to {:.3f}".format(*wilson(total["correct"], total["n"]))
+        wrong = "".join(f"{int(total.get(kind, 0)) or '-':>14}" for kind in KINDS)
+        other = f"{theirs[length].rate('correct'):.3f}" if length in theirs else "-"
+        number = int(counts[0]["n"]) if counts else 0
+        yield f"{length:>6}{number:>10}  {rate:<25}{interval:<16}{other if beside else wrong}".rstrip()
 
 
 def absent(grids: Mapping[int, Grid], size: int) -> str:

@@ -1,24 +1,34 @@
-"""Tasks of the benchmark in plain Python: their problems, prompts and answers.
+"""Tasks of the benchmark: their problems, prompts and answers, in plain Python.
 
-    addition 4501+98=4599      sums 12+34+5=51     n_by_1 4501*7=31507     multiplication 12*34=408
-    parity 0110=0              successor 1299=1300 copy 0450=0450          reverse 0450=0540
-    sorting 53 7 12=7 12 53
+    addition 4501+98=4599    subtraction 4501-98=4403    sums 12+34+5=51         n_by_1 4501*7=31507
+    multiplication 12*34=408 parity 0110=0               successor 1299=1300     copy 0450=0450
+    reverse 0450=0540        sorting 53 7 12=7 12 53     max 53 7 12=53
 
-A cell is (length, count). The second axis is the length of the second operand (addition, multiplication), the number of
-operands (sums), or 1.
+Signs, symbols and kinds of rows are those of `lengen.tasks`, which trains them. Answers are Python's own, so that
+nothing here loads torch; a test holds them against the answers of `lengen.tasks`. A cell is (length, count). The second
+axis is the length of the second operand (addition, subtraction, multiplication), the number of operands (sums), or 1.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil
+from functools import cache
+from math import ceil, isqrt
 from random import Random
 
-from lengen.data.lines import parted
+from lengen.data.lines import cleaned, parted
+from lengen.tasks import base
+from lengen.tasks.addition import Addition
+from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
+from lengen.tasks.multiplication import Multiplication
+from lengen.tasks.sorting import Sorting
+from lengen.tasks.strings import Copy, Parity, Reverse
 
-TENTHS = (11, 15, 20, 30, 50)
-"""Tested lengths beyond the trained range, in tenths of the longest trained length."""
-ALPHABET = 100
-"""Largest number of a sequence to sort."""
+RUNGS = {1: (11, 15, 20, 30, 50), 2: (11, 15, 20, 30, 50, 100, 200, 500, 1000)}
+"""Tested lengths beyond the trained range of each protocol, in tenths of the longest trained length."""
+FURTHEST = 1000
+"""Symbols of the longest operand that protocol 2 tests; of the answer in products, of all operands in sums."""
+CHAINS = {"carry-quarter": 4, "carry-half": 2, "carry-all": 1}
+"""Splits of protocol 2 with a chain of carries, as long as the number divided by this."""
 LONGEST = 2000
 """Most digits of an operand: Python writes no number of 4,300 digits, as a product can have."""
 
@@ -29,83 +39,125 @@ class TaskError(ValueError):
 
 @dataclass(frozen=True)
 class Task:
-    """A task, its trained sizes and its frozen problems."""
+    """A task, its trained sizes and its problems."""
 
     name: str
-    sizes: tuple[int, int, int]
-    """Longest trained lengths; both axes are trained up to it."""
+    like: base.Task
+    """The task of training whose signs, symbols and rows it has."""
+    first: tuple[int, int, int]
+    """Longest trained lengths of protocol 1; both axes are trained up to it."""
     papers: int
     """The size that the papers train."""
     answer: Callable[[Sequence[str]], str]
-    operator: str = ""
+    example: str
+    """A prompt."""
     second: str = ""
     """Meaning of the second axis: "digits" of the second operand, number of "operands", or empty."""
-    numbers: bool = True
-    """Answers are numbers: leading zeros mean nothing and units may come first."""
-    symbols: int = 10
-    """Values of a digit, or of an element of a sequence."""
     examples: int = 100
-    """Frozen problems of a cell."""
+    """Problems of a cell of protocol 1."""
     fixed: int = 0
     """Digits of the second operand, if all have as many."""
+    more: tuple[int, ...] = (30, 40, 50)
+    """Longest trained lengths that protocol 2 adds."""
+    furthest: int = FURTHEST
+    """Longest tested length of protocol 2."""
+    sign: str = ""
+    """Its operator, if it is not that of the task of training."""
+    pick: Callable[[Random, int], tuple[str, ...]] | None = None
+    """Operands of a length, if they are not drawn as numbers or strings."""
 
-    def lengths(self, size: int) -> tuple[int, ...]:
-        """Return frozen lengths of a trained size: four in the trained range, five beyond it.
+    @property
+    def operator(self) -> str:
+        """Sign between operands; empty: they stand between blanks."""
+        return self.sign or self.like.SIGNS.operator
 
-        >>> TASKS["addition"].lengths(6)
+    @property
+    def numbers(self) -> bool:
+        """True if leading zeros mean nothing and units may come first."""
+        return self.like.ROWS.numbers
+
+    @property
+    def apart(self) -> bool:
+        """True if a problem is a sequence of numbers of an alphabet."""
+        return bool(self.like.first())
+
+    @property
+    def chains(self) -> bool:
+        """True if protocol 2 has problems with chains of carries or borrows."""
+        return self.name in ("addition", "subtraction", "successor")
+
+    def sizes(self, version: int = 2) -> tuple[int, ...]:
+        """Return the longest trained lengths of a protocol."""
+        return self.first if version == 1 else (*self.first, *self.more)
+
+    def lengths(self, size: int, version: int = 2) -> tuple[int, ...]:
+        """Return tested lengths of a trained size: four in the trained range, the rungs of the protocol beyond it.
+
+        >>> TASKS["addition"].lengths(6, version=1)
         (2, 3, 5, 6, 7, 9, 12, 18, 30)
+        >>> TASKS["addition"].lengths(30)
+        (8, 15, 23, 30, 33, 45, 60, 90, 150, 300, 600, 1000)
         """
-        if size not in self.sizes:
-            raise TaskError(f"{self.name}: no size {size!r}; expected one of {', '.join(map(str, self.sizes))}")
-        return tuple(sorted({*(ceil(size * k / 4) for k in (1, 2, 3, 4)), *(ceil(size * m / 10) for m in TENTHS)}))
+        if size not in self.sizes(version):
+            raise TaskError(
+                f"{self.name}: no size {size!r}; expected one of {', '.join(map(str, self.sizes(version)))}"
+            )
+        most = self.furthest if version > 1 else LONGEST
+        beyond = (min(ceil(size * tenths / 10), most) for tenths in RUNGS[version])
+        return tuple(sorted({*(ceil(size * k / 4) for k in (1, 2, 3, 4)), *beyond}))
 
-    def cells(self, size: int) -> list[tuple[int, int]]:
-        """Return frozen cells of a trained size."""
-        lengths = self.lengths(size)
+    def cells(self, size: int, version: int = 2) -> list[tuple[int, int]]:
+        """Return tested cells of a trained size."""
+        lengths = self.lengths(size, version)
         if not self.second:
             return [(length, 1) for length in lengths]
         least = 2 if self.second == "operands" else 1
-        return sorted({(length, max(count, least)) for length in lengths for count in lengths})
+        pairs = {(length, max(count, least)) for length in lengths for count in lengths}
+        return sorted(cell for cell in pairs if self.name != "subtraction" or cell[1] <= cell[0])
 
-    def draw(self, random: Random, length: int, count: int) -> tuple[str, ...]:
+    def draw(self, random: Random, length: int, count: int, split: str = "uniform") -> tuple[str, ...]:
         """Return operands of one problem of a cell."""
-        if self.name == "sorting":
-            return tuple(str(1 + int(random.random() * ALPHABET)) for _ in range(length))
+        if split in CHAINS:
+            return _chained(self.name, random, length, CHAINS[split])
+        if self.pick is not None:
+            return self.pick(random, length)
         if not self.numbers:
-            return ("".join(str(int(random.random() * self.symbols)) for _ in range(length)),)
+            return ("".join(str(int(random.random() * len(self.like.symbols))) for _ in range(length)),)
         if self.second == "operands":
             return tuple(number(random, length) for _ in range(count))
         others = (count,) if self.second else (self.fixed,) * bool(self.fixed)
-        return tuple(number(random, digits) for digits in (length, *others))
+        drawn = tuple(number(random, digits) for digits in (length, *others))
+        return drawn if self.name != "subtraction" or int(drawn[0]) >= int(drawn[1]) else drawn[::-1]
 
     def possible(self, length: int, count: int) -> int:
         """Return the number of possible problems of a cell, up to zeros in front."""
         places = length * count if self.second == "operands" else length + (count if self.second else self.fixed)
-        return int(self.symbols**places)
+        return int(len(self.like.symbols) ** places)
 
     def prompt(self, operands: Sequence[str]) -> str:
         """Return the problem as plain text."""
         return (self.operator or " ").join(operands) + "="
+
+    def cleaned(self, text: str, units_first: bool = False) -> str:
+        """Return an answer as it is compared."""
+        return cleaned(text, number=self.numbers, apart=self.apart, units_first=units_first)
 
     def read_prompt(self, text: str) -> tuple[str, ...]:
         """Return the operands of a prompt such as ``12+34=``; raises `TaskError`."""
         operands, answer = parted(text, self.operator, table=False)
         return self.checked([] if answer else operands, text)
 
-    def checked(self, given: Sequence[str], text: str) -> tuple[str, ...]:
+    def checked(self, words: Sequence[str], text: str) -> tuple[str, ...]:
         """Return operands without leading zeros; raises `TaskError` for those that make no problem, as in a text."""
-        operands = tuple(given)
-        any_number = self.second == "operands" or self.name == "sorting"
-        wanted = len(operands) if any_number else 1 + bool(self.second or self.fixed)
-        numerals = "01" if self.symbols == 2 else "0123456789"
-        right = operands and len(operands) == wanted and all(one and set(one) <= set(numerals) for one in operands)
+        operands = tuple(words)
+        wanted = len(operands) if self.second == "operands" or self.apart else 1 + bool(self.second or self.fixed)
+        numerals = "".join(self.like.symbols) if not self.apart else "0123456789"
+        right = operands and len(operands) == wanted and all(word and set(word) <= set(numerals) for word in operands)
         if not right or (self.fixed and len(operands[1].lstrip("0")) > self.fixed):
-            raise TaskError(f"'{text[:60]}' is no problem of {self.name}; expected one such as {EXAMPLES[self.name]}")
+            raise TaskError(f"'{text[:60]}' is no problem of {self.name}; expected one such as {self.example}")
         if (longest := max(map(len, operands))) > LONGEST:
             raise TaskError(f"'{text[:60]}': an operand has {longest} digits; expected at most {LONGEST}")
-        if self.numbers:
-            operands = tuple(one.lstrip("0") or "0" for one in operands)
-        return operands
+        return tuple(word.lstrip("0") or "0" for word in operands) if self.numbers else operands
 
 
 def number(random: Random, digits: int) -> str:
@@ -117,6 +169,50 @@ def number(random: Random, digits: int) -> str:
     return str(first) + "".join(str(int(random.random() * 10)) for _ in range(digits - 1))
 
 
+def _chained(name: str, random: Random, length: int, part: int) -> tuple[str, ...]:
+    """Return operands with one chain of carries, or of borrows, and no other; its length is a part of theirs."""
+    room = length - (name == "subtraction")  # the first place lends, so that the result is not negative
+    chain = min(ceil(length / part), room)
+    start = 0 if name == "successor" else int(random.random() * (room - chain + 1))
+    rows = []
+    for place in range(length):  # from the units on
+        behind = place - start
+        kind = 0 if behind == 0 else 1 if 0 < behind < chain else 2 if behind == chain else 3
+        pairs = _pairs(name, kind, place == length - 1)
+        rows.append(pairs[int(random.random() * len(pairs))])
+    texts = tuple("".join(map(str, digits)) for digits in zip(*reversed(rows), strict=True))
+    return texts[:1] if name == "successor" else texts
+
+
+FITS: dict[str, tuple[Callable[[int, int], bool], ...]] = {
+    "addition": (lambda a, b: a + b > 9, lambda a, b: a + b == 9, lambda a, b: a + b < 9, lambda a, b: a + b < 9),
+    "subtraction": (lambda a, b: a < b, lambda a, b: a == b, lambda a, b: a > b, lambda a, b: a >= b),
+    "successor": (lambda a, b: a == 9, lambda a, b: a == 9, lambda a, b: a < 9, lambda a, b: True),
+}
+"""Digits that fit the place where a chain begins, those within it, the place behind it, and all others."""
+
+
+@cache
+def _pairs(name: str, kind: int, leading: bool) -> list[tuple[int, int]]:
+    """Return the pairs of digits that fit a place, in order; a number begins with no zero, and a successor has one."""
+    seconds = range(1) if name == "successor" else range(leading, 10)
+    return [(a, b) for a in range(leading, 10) for b in seconds if FITS[name][kind](a, b)]
+
+
+ALPHABET = 100
+"""Largest number of a sequence."""
+
+
+def _numbers(random: Random, length: int) -> tuple[str, ...]:
+    return tuple(str(1 + int(random.random() * ALPHABET)) for _ in range(length))
+
+
+def _below_largest(random: Random, length: int) -> tuple[str, ...]:
+    """Return numbers whose largest is uniform, so that none of them is a good guess."""
+    largest, place = 1 + int(random.random() * ALPHABET), int(random.random() * length)
+    return tuple(str(largest if k == place else 1 + int(random.random() * largest)) for k in range(length))
+
+
 def _sum(operands: Sequence[str]) -> str:
     return str(sum(map(int, operands)))
 
@@ -125,35 +221,37 @@ def _product(operands: Sequence[str]) -> str:
     return str(int(operands[0]) * int(operands[1]))
 
 
+def _difference(operands: Sequence[str]) -> str:
+    return str(int(operands[0]) - int(operands[1]))
+
+
+SEQUENCE = Sorting(longest=2, alphabet=ALPHABET)
+STANDARD = (6, 10, 20)
 TASKS = {
     task.name: task
     for task in (
-        Task("addition", (6, 10, 20), 6, _sum, "+", "digits", examples=10),
-        Task("sums", (3, 5, 10), 10, _sum, "+", "operands", examples=10),
-        Task("n_by_1", (6, 10, 20), 6, _product, "*", fixed=1),
-        Task("multiplication", (3, 5, 10), 10, _product, "*", "digits", examples=10),
-        Task("parity", (6, 10, 20), 20, lambda x: str(x[0].count("1") % 2), numbers=False, symbols=2),
-        Task("successor", (6, 10, 20), 6, lambda x: str(int(x[0]) + 1)),
-        Task("copy", (6, 10, 20), 20, lambda x: x[0], numbers=False),
-        Task("reverse", (6, 10, 20), 20, lambda x: x[0][::-1], numbers=False),
-        Task("sorting", (5, 10, 20), 20, lambda x: " ".join(sorted(x, key=int)), numbers=False, symbols=ALPHABET),
+        Task("addition", PairAddition(1), STANDARD, 6, _sum, "12+34=", "digits", 10),
+        Task("subtraction", PairAddition(1), STANDARD, 6, _difference, "34-12=", "digits", sign="-"),
+        Task("sums", Addition(1), (3, 5, 10), 10, _sum, "12+34+5=", "operands", 10, 0, (), isqrt(FURTHEST)),
+        Task("n_by_1", NByOne(1), STANDARD, 6, _product, "12*3=", fixed=1),
+        Task(
+            "multiplication", Multiplication(1, 1), (3, 5, 10), 10, _product, "12*34=", "digits", 10, 0, (15, 20), 500
+        ),
+        Task("parity", Parity(1), STANDARD, 20, lambda x: str(x[0].count("1") % 2), "0110="),
+        Task("successor", Successor(1), STANDARD, 6, lambda x: str(int(x[0]) + 1), "1299="),
+        Task("copy", Copy(1), STANDARD, 20, lambda x: x[0], "0450="),
+        Task("reverse", Reverse(1), STANDARD, 20, lambda x: x[0][::-1], "0450="),
+        Task("sorting", SEQUENCE, (5, 10, 20), 20, lambda x: " ".join(sorted(x, key=int)), "53 7 12=", pick=_numbers),
+        Task("max", SEQUENCE, (5, 10, 20), 20, lambda x: max(x, key=int), "53 7 12=", pick=_below_largest),
     )
 }
-EXAMPLES = {
-    "addition": "12+34=",
-    "sums": "12+34+5=",
-    "n_by_1": "12*3=",
-    "multiplication": "12*34=",
-    "parity": "0110=",
-    "successor": "1299=",
-    "copy": "0450=",
-    "reverse": "0450=",
-    "sorting": "53 7 12=",
-}
+SINCE_2 = ("subtraction", "max")
+"""Tasks that protocol 1 does not have."""
 
 
-def task_of(name: str) -> Task:
+def task_of(name: str, version: int = 2) -> Task:
     """Return a task by its name; raises `TaskError`."""
-    if name not in TASKS:
-        raise TaskError(f"'{name}' is no task of the benchmark; expected one of {', '.join(TASKS)}")
+    known = [task for task in TASKS if version > 1 or task not in SINCE_2]
+    if name not in known:
+        raise TaskError(f"'{name}' is no task of the benchmark; expected one of {', '.join(known)}")
     return TASKS[name]

@@ -10,37 +10,40 @@ Four drawings follow from the axes of a table of experiments, one from what is r
 - `sheet`, `style`: sizes, letters, the one legend, the bytes of a picture.
 """
 
-from lengen.experiment import Runs
-from lengen.metrics.measures import learned
-from lengen.plotting.attention import (
-    Row,
-    attention,
-    attention_map,
-    attention_scale,
-    draw_rows,
-    maps,
-    structured_heads,
-    token_map,
-)
-from lengen.plotting.caption import caption
-from lengen.plotting.curves import curves, training
-from lengen.plotting.frames import MEASURES, Published, Value, arrays, medians, metrics, scores, values
-from lengen.plotting.grid import HEAT, cells, grid, heat_map, outline, table
-from lengen.plotting.sheet import (
-    COLUMN,
-    LETTER,
-    PAGE,
-    empty,
-    label,
-    legend,
-    lengths_axis,
-    percent,
-    sheet,
-    shown,
-    spans,
-    titled,
-)
-from lengen.plotting.style import BLACK, COLOURS, LOOKS, MARKERS, Look, looks, numbered, pictures, said, style
+from lengen.results.records import extra
+
+with extra():
+    from lengen.experiment import Runs
+    from lengen.metrics.measures import learned
+    from lengen.plotting.attention import (
+        Row,
+        attention,
+        attention_map,
+        attention_scale,
+        draw_rows,
+        maps,
+        structured_heads,
+        token_map,
+    )
+    from lengen.plotting.caption import caption
+    from lengen.plotting.curves import curves, training
+    from lengen.plotting.frames import MEASURES, Published, Value, arrays, medians, metrics, scores, values
+    from lengen.plotting.grid import HEAT, cells, grid, heat_map, outline, table
+    from lengen.plotting.sheet import (
+        COLUMN,
+        LETTER,
+        PAGE,
+        empty,
+        label,
+        legend,
+        lengths_axis,
+        percent,
+        sheet,
+        shown,
+        spans,
+        titled,
+    )
+    from lengen.plotting.style import BLACK, COLOURS, LOOKS, MARKERS, Look, looks, numbered, pictures, said, style
 
 __all__ = [
     "BLACK", "COLOURS", "COLUMN", "HEAT", "LETTER", "LOOKS", "MARKERS", "MEASURES", "PAGE", "Look", "Published",

@@ -2,20 +2,26 @@
 
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
+import yaml
 
 import lengen
 from lengen import benchmark
-from lengen.benchmark import problems, read_submission
-from lengen.benchmark.problem import WRITERS, frozen
+from lengen.benchmark import problems, read_lines, read_submission
+from lengen.benchmark.commands import header_of
+from lengen.benchmark.exporting import WRITERS
+from lengen.benchmark.problem import frozen
+from lengen.loading import shipped
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.commands.evaluate import _header, _trainings
+from reproduce.commands.evaluate import Stored
+from reproduce.commands.problem import find
 
 pytestmark = pytest.mark.slow
 
@@ -44,22 +50,24 @@ def test_export_score_and_a_function_agree(here, capsys):
     told = json.loads(capsys.readouterr().out)
     assert main(["score", "addition", "p.jsonl", "--json", "--scores", "scores.csv"]) == 0
     assert json.loads(capsys.readouterr().out) == told
-    assert told[0]["reach"] == 30 and told[0]["in_range"] == 1
+    assert told[0]["reach"] == 600 and told[0]["in_range"] == 1
     assert (here / "scores.csv").read_text().startswith("length,count,mode,name,value")
 
 
 def test_no_prediction_at_all_is_a_score_and_a_picture_comes_with_json(here, capsys):
     assert main(["score", "copy", "an_empty.txt", "--json", "--picture", "p.svg"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
-    assert told["absent"] == 900 and told["in_range"] == 0
+    assert told["absent"] == 600 and told["in_range"] == 0
     assert (here / "p.svg").is_file()
 
 
 def test_absent_predictions_are_said(here, capsys):
-    (here / "p.jsonl").write_text('{"id": "copy/length=5/count=1/0000", "prediction": "1"}\n')
-    assert main(["score", "copy", "p.jsonl"]) == 0
-    out, err = capsys.readouterr()
-    assert "899 problems have no prediction" in err and "899" in out
+    for id, left in (("copy/length=5/count=1/0000", 899), ("copy/2/uniform/length=5/count=1/0000", 600)):
+        (here / "p.jsonl").write_text(json.dumps({"id": id, "prediction": "1"}) + "\n")
+        assert main(["score", "copy", "p.jsonl"]) == 0
+        out, err = capsys.readouterr()
+        assert f"{left - (left == 600)} problems have no prediction" in err
+        assert ("lengen-text/1" if left == 899 else "lengen-text/2") in out
 
 
 @pytest.mark.parametrize(("option", "file"), [("--scores", "s.csv"), ("--picture", "p.png")])
@@ -71,7 +79,7 @@ def test_a_file_of_scores_or_a_picture_is_of_one_seed(here, option, file, capsys
     assert not (here / file).exists()
 
 
-@pytest.mark.parametrize("form", ["jsonl", "txt", "csv", "lm-eval"])
+@pytest.mark.parametrize("form", ["jsonl", "txt", "csv"])
 def test_every_format_has_every_problem(here, form, capsys):
     assert main(["export", "copy", "--size", "6", "--format", form, "--out", "out"]) == 0
     asked = problems("copy", 6)
@@ -85,21 +93,102 @@ def test_every_format_has_every_problem(here, form, capsys):
 @pytest.mark.parametrize(
     ("task", "answer", "same", "other"),
     [
-        ("copy", "0450", "0 450$", "450"),
-        ("addition", "12", " 0012$", "21"),
-        ("sorting", "1 23", "1 23 $", "12 3"),
+        ("copy", "0450", "\n0 450$", "450"),
+        ("addition", "12", " 0012$\n13", "21"),
+        ("sorting", "1 23", "1, 23 $", "12 3"),
     ],
 )
-def test_the_harness_ignores_what_means_nothing(here, task, answer, same, other):
-    assert main(["export", task, "--format", "lm-eval", "--out", "out"]) == 0
-    (line,) = re.findall("regexes_to_ignore: (.*)}", next((here / "out").glob("*.yaml")).read_text())
+def test_the_harness_scores_as_the_protocol_says(here, task, answer, same, other, monkeypatch):
+    assert main(["export", task, "--size", "10", "--format", "lm-eval", "--out", "out"]) == 0
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=None))
+    process = runpy.run_path(str(here / "out/utils.py"))["process_results"]
+    doc = {"task": task, "answer": answer, "length": 2, "count": 1}
+    assert process(doc, [same]) == process(doc, [answer]) == {"exact_match": 1.0, "length_2": 1.0}
+    assert process(doc, [other])["exact_match"] == process(doc, [""])["exact_match"] == 0
 
-    def read(text):
-        for pattern in json.loads(line):  # as the harness does, one after the other
-            text = re.sub(pattern, "", text)
-        return text
 
-    assert read(same) == read(answer) != read(other)
+def test_a_folder_for_the_harness_is_in_its_conventions_and_knows_no_path_of_this_machine(here):
+    assert main(["export", "addition", "--size", "6", "--format", "lm-eval", "--out", "out"]) == 0
+    texts = {path.name: path.read_text() for path in (here / "out").rglob("*") if path.is_file()}
+    assert not [name for name, text in texts.items() if str(here) in text or str(ROOT) in text]
+    yaml.SafeLoader.add_constructor("!function", lambda loader, node: node.value)
+    task, base, group = (
+        yaml.safe_load(texts[name]) for name in ("lengen_addition_6.yaml", "_lengen.yaml", "lengen.yaml")
+    )
+    assert group == group | {"group": "lengen", "task": ["lengen_addition_6"]}
+    metrics = [entry["metric"] for entry in task["metric_list"]]
+    lengths = benchmark.TASKS["addition"].lengths(6)
+    assert metrics == ["exact_match", *(f"length_{length}" for length in lengths)]
+    assert base["fewshot_split"] == "few_shot" and base["tag"] == "lengen_text" and task["metadata"]["version"] == 2.0
+    tested = {json.loads(line)["prompt"] for line in texts["lengen_addition_6.jsonl"].splitlines()}
+    shots = [json.loads(line) for line in texts["lengen_addition_6_few_shot.jsonl"].splitlines()]
+    assert len(tested) > 3000 and len(shots) == 8 and not tested & {shot["prompt"] for shot in shots}
+
+
+def test_the_harness_itself_reads_the_folder(here):
+    tasks = pytest.importorskip("lm_eval.tasks")
+    assert main(["export", "copy", "--size", "6", "--format", "lm-eval", "--out", "out"]) == 0
+    manager = tasks.TaskManager(include_path=str(here / "out"), include_defaults=False)
+    assert {"lengen", "lengen_copy_6"} <= {*manager.all_tasks}
+    task = tasks.get_task_dict(["lengen_copy_6"], manager)["lengen_copy_6"]
+    docs = list(task.test_docs())
+    assert [doc["id"] for doc in docs] == [problem.id for problem in problems("copy", 6)]
+    assert task.process_results(docs[0], [docs[0]["answer"]]) == {"exact_match": 1.0, "length_2": 1.0}
+    assert task.doc_to_text(docs[0]) == docs[0]["prompt"] and len(list(task.fewshot_docs())) == 8
+    assert set(task.aggregation()) == {"exact_match", *(f"length_{n}" for n in benchmark.TASKS["copy"].lengths(6))}
+
+
+def test_samples_of_the_harness_are_scored(here, capsys):
+    asked = problems("reverse", 10)
+    for part in (0, 1):
+        samples = [
+            {"doc": one._asdict(), "resps": [[one.answer if one.length < 15 else "\n?"]]} for one in asked[part::2]
+        ]
+        (here / f"samples_{part}.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    assert main(["score", "reverse", "--size", "10", "--json", "--lm-eval", "samples_0.jsonl", "samples_1.jsonl"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["reach"], told["in_range"], told["absent"]) == (11, 1, 0)
+    (here / "samples_0.jsonl").write_text('{"doc": {}, "resps": []}')
+    assert main(["score", "reverse", "--lm-eval", "samples_0.jsonl"]) == 2
+    assert "lm_eval --log_samples" in capsys.readouterr().err
+
+
+def test_a_dataset_of_the_hub_has_a_configuration_for_each_task_and_size(here):
+    assert main(["export", "successor", "--size", "6", "--hub", "hub"]) == 0
+    card = (here / "hub/README.md").read_text()
+    head = yaml.safe_load(card.split("---")[1])
+    assert {"license", "language", "task_categories", "tags", "size_categories", "configs"} <= head.keys()
+    assert str(here) not in card and "@misc" in card
+    (config,) = head["configs"]
+    assert config["config_name"] == "successor-6"
+    splits = {entry["split"]: here / "hub" / entry["path"] for entry in config["data_files"]}
+    assert list(splits) == ["few_shot", "uniform", "carry_quarter", "carry_half", "carry_all"]
+    read = read_lines(splits["uniform"].read_text().splitlines())
+    assert read == problems("successor", 6)
+    assert yaml.safe_load((here / "hub/eval.yaml").read_text())["tasks"] == [
+        {"id": "successor_6", "config": "successor-6", "split": "uniform"}
+    ]
+    datasets = pytest.importorskip("datasets")
+    loaded = datasets.load_dataset(str(here / "hub"), "successor-6", split="carry_all", cache_dir=str(here / "cache"))
+    assert loaded[0]["answer"] == "1000000"
+
+
+def test_all_tasks_of_a_size_are_one_dataset(here):
+    assert main(["export", "all", "--size", "5", "--hub", "hub"]) == 0
+    configs = yaml.safe_load((here / "hub/README.md").read_text().split("---")[1])["configs"]
+    names = ["sums-5", "multiplication-5", "sorting-5", "max-5"]
+    assert [config["config_name"] for config in configs] == names
+    assert sorted(path.name for path in (here / "hub/data").iterdir()) == sorted(names)
+
+
+def test_chains_of_carries_are_evaluated_and_scored_apart(here, capsys):
+    words = ["evaluate", "an_adder:answer", "--on", "addition", "--size", "6", "--split", "carry", "--out", "p.jsonl"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert [said.count(f"carry-{part}\n") for part in ("quarter", "half", "all")] == [1, 1, 1]
+    assert main(["score", "addition", "p.jsonl", "--size", "6", "--json"]) == 0
+    told = [json.loads(line)[0] for line in capsys.readouterr().out.splitlines()]
+    assert [(row["split"], row["reach"]) for row in told] == [(f"carry-{p}", 600) for p in ("quarter", "half", "all")]
 
 
 def test_the_harness_takes_no_training_problems(here, capsys):
@@ -159,6 +248,8 @@ def test_problems_of_another_number_or_seed_have_ids_of_their_own(here, capsys):
 
 def test_predictions_of_other_sizes_are_left_out_and_counted(here, capsys):
     rows = [{"id": one.id, "prediction": one.answer} for one in frozen("copy")]
+    assert main(["export", "copy", "--protocol", "1", "--out", "one"]) == 0 and len(list((here / "one").iterdir())) == 2
+    capsys.readouterr()
     (here / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["score", "copy", "p.jsonl", "--size", "6", "--json"]) == 0
     out, err = capsys.readouterr()
@@ -194,30 +285,37 @@ def test_a_submission_is_written_seed_by_seed(here):
 def test_a_constructed_model_writes_what_is_known_of_it(here):
     (asked, *_) = frozen("sums", 3)
     given = SimpleNamespace(spec=lengen.setting(digits=2), module=torch.nn.Linear(2, 1), weights=None)
-    options = SimpleNamespace(function=None, units_first=False, run="p/f/v", name=None, hf=None)
-    header = _header(options, benchmark.task_of(asked.task), 3, given, 0)
+    options = SimpleNamespace(function=None, units_first=False, run="p/f/v", name=None, hf=None, protocol=2)
+    header = header_of(options, benchmark.task_of(asked.task), 3, given, 0, Stored())
     assert (header.kind, header.parameters, header.model, header.trained) == ("constructed", 3, "p/f/v", None)
 
 
 def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all_its_trainings(tmp_path):
     name = "bias_calibration/table1/addition-abc"
-    options = SimpleNamespace(function=None, units_first=False, run=name, profile=None, name=None, hf=None)
-    written = _header(options, benchmark.task_of("addition"), 6, lengen.load(name), 0)
+    options = SimpleNamespace(function=None, units_first=False, run=name, profile=None, name=None, hf=None, protocol=2)
+    written = header_of(options, benchmark.task_of("addition"), 6, lengen.load(name), 0, Stored())
     committed, _ = read_submission(ROOT / "results/benchmark/suite-addition-abc")
     assert (written.trained, written.parameters) == (committed.trained, committed.parameters)
     declared = CATALOGUE.select_one(name).specs["night"]
     (tmp_path / "run.json").write_text(
         json.dumps({"experiment": name, "profile": "night", "spec_hash": declared.hash(), "spec": {}})
     )
-    assert list(_trainings(SimpleNamespace(run=str(tmp_path)), 0, None)) == list(declared.trainings())
+    of_all = sum(part.train.steps * part.train.batch for part in declared.trainings())
+    assert Stored().examples(SimpleNamespace(run=str(tmp_path)), 0, None) == of_all
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["export", "copy"], "expected --out DIR"),
+        (["export", "--out", "x"], "expected a task of docs/benchmark.md"),
+        (["export", "--hub", "x"], "or all, with --hub DIR"),
+        (["export", "copy", "--hub", "x", "--split", "train"], "--hub takes test problems"),
+        (["evaluate", "an_adder:answer", "--on", "copy", "--chat"], "--shots and --chat are of --hf"),
+        (["evaluate", "an_adder:answer", "--on", "max", "--protocol", "1"], "expected one of addition, sums"),
+        (["score", "copy"], "expected a file of predictions, or --lm-eval"),
         (["export", "copy", "--out", "."], "holds other files"),
-        (["export", "copy", "--size", "7", "--out", "x"], "expected one of 6, 10, 20"),
+        (["export", "copy", "--size", "7", "--out", "x"], "expected one of 6, 10, 20, 30, 40, 50"),
         (["score", "copy", "nothing.jsonl"], "cannot be read"),
         (["score", "nothing", "nothing.jsonl"], "nothing"),
         (["evaluate", "--on", "copy"], "expected one of MODULE:FUNCTION"),
@@ -235,12 +333,12 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["export", "addition", "--steps", "0..9", "--out", "x"], "--steps is of an experiment"),
         (["export", RUN, "--split", "train", "--examples", "3", "--out", "x"], "--examples is of tests"),
         (["export", "coupling/fig3/nope-plain", "--size", "6", "--out", "x"], "--size is of a task"),
-        (["export", "additon", "--out", "x"], "expected one of addition, sums"),
+        (["export", "additon", "--out", "x"], "expected one of addition, subtraction"),
         (["export", "copy", "--out", "an_adder.py"], "name a folder"),
         (["export", "copy", "--seed", "4", "--out", "x"], "--seed is of --split train"),
         (["export", "copy", "--profile", "night", "--out", "x"], "--profile is of an experiment"),
         (["export", RUN, "--hf", "x", "--format", "csv"], "--hf exports a run"),
-        (["score", "additions", "an_empty.txt"], "expected one of addition, sums"),
+        (["score", "additions", "an_empty.txt"], "expected one of addition, subtraction"),
         (["score", "copy", "an_empty.txt", "--seed", "4"], "--beside SELECTOR"),
         (["evaluate", "an end.py:f", "--on", "copy"], "it ends the program when it is imported"),
         (["adderboard", "an end.py"], "it ends the program when it is imported"),
@@ -307,7 +405,7 @@ def test_published_values_stand_beside_scores(tmp_path, capsys):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["score", "successor", str(path), "--beside", "bias_calibration/table1/successor-vanilla"]) == 0
     said = capsys.readouterr().out
-    assert "published: 100 %, length 6 (Table 1)" in said and "published: 0 %, length 10 (Table 1)" in said
+    assert "published: 100 %, length 6 (Table 1" in said and "published: 0 %, length 10 (Table 1" in said
 
 
 @pytest.mark.parametrize("name", ["papers", "queue", "folder/mine"])
@@ -361,7 +459,7 @@ def test_a_name_that_no_table_can_print_is_refused_before_anything_is_asked(here
     [
         (["an_adder:answer", "--name", "x"], "--name is of a submission"),
         (["an_adder:answer", "--profile", "cpu"], "--profile chooses the run of --run"),
-        (["an_adder.py"], "'an_adder.py': no function is named"),
+        (["an_adder.py"], "expected build_model() that returns (model, metadata)"),
         (["an_adder.py:nope"], "it has no nope"),
         (["--run", "coupling/thm4.1/construction"], "is of another task than parity and cannot read"),
     ],
@@ -383,3 +481,13 @@ def test_a_folder_is_no_selector(here, capsys):
     (here / "a folder").mkdir()
     assert main(["solve", str(here / "a folder"), "5", "7"]) == 2
     assert "is a folder; expected paper/figure/variant or, for rerun, evaluate --run" in capsys.readouterr().err
+
+
+def test_models_that_come_with_the_package_are_the_committed_runs():
+    reference = ROOT / "results" / "reference"
+    stored = {path: "/".join(path.relative_to(reference).parts[:3]) for path in reference.rglob("model.safetensors")}
+    assert len(shipped()) == len(stored) == 8
+    for name in shipped():
+        model = lengen.load(name)
+        experiment = CATALOGUE.select_one(stored.pop(model.weights.resolve()))
+        assert model.spec == find(experiment).spec.override(*experiment.shown)

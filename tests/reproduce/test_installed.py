@@ -235,19 +235,32 @@ for call in (lengen.load, lengen.problems):
     except ValueError as error:
         print(error)
 grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", 6)
-try:
-    grid.plot()
-except ModuleNotFoundError as error:
-    print(error)
+for draw in (grid.plot, lambda: __import__("lengen.plotting")):
+    try:
+        draw()
+    except ModuleNotFoundError as error:
+        print(error)
 """
 )
 
 
 def test_outside_a_clone_the_whole_face_loads_without_the_extra(site, hostile):
-    loading, asking, plotting = python(hostile, site, "-c", OUTSIDE).splitlines()
+    loading, asking, plotting, pictures = python(hostile, site, "-c", OUTSIDE).splitlines()
     assert "names none: runs and settings are known by name in a clone of the repository alone" in loading
     assert asking.startswith("runs and settings are known by name in a clone of the repository alone")
+    assert pictures == "tables and pictures need matplotlib: pip install 'lengen[reproduce]'"
     assert plotting == "tables and pictures need pandas: pip install 'lengen[reproduce]'"
+
+
+ADDER = "def build_model(): return None, {'name': 'adder'}\ndef add(model, a, b): return a + b\n"
+WITHOUT_TORCH = """
+import contextlib, lengen.cli, sys
+for words in (["--help"], ["score", "--help"], ["export", "--help"], ["evaluate", "--help"]):
+    with contextlib.suppress(SystemExit):
+        lengen.cli.entry(words)
+assert not {"torch", "lengen.benchmark"} & sys.modules.keys()
+print("no torch")
+"""
 
 
 def test_the_program_of_the_library_needs_no_clone(site, hostile):
@@ -255,18 +268,28 @@ def test_the_program_of_the_library_needs_no_clone(site, hostile):
         hostile, site, "-c", f"{BASE}\nimport lengen.cli\nlengen.cli.entry(['problems', 'addition', '--size', '6'])"
     )
     problems = [json.loads(line) for line in lines.splitlines()]
-    assert problems[0]["prompt"] == "84+92=" and len(problems) == 810
+    assert problems[0]["prompt"] == "46+47=" and len(problems) == 3974
     rows = [{"id": problem["id"], "prediction": problem["answer"]} for problem in problems]
     (hostile / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (hostile / "zero.py").write_text("def answer(prompts):\n    return ['0'] * len(prompts)\n")
-    scored = python(hostile, site, "-m", "lengen", "score", "addition", "p.jsonl", "--size", "6").split()
-    assert scored[-4:] == ["0", "30", "1.000", "1.000"]
-    asked = python(hostile, site, "-m", "lengen", "evaluate", "zero.py:answer", "addition", "--size", "6").split()
-    assert asked[-4:-2] == ["0", "0"]
+    scored = python(hostile, site, "-m", "lengen", "score", "addition", "p.jsonl", "--size", "6", "--json")
+    assert json.loads(scored)[0]["reach"] == 600
+    evaluate = ["-m", "lengen", "evaluate", "zero.py:answer", "--on", "addition", "--size", "6", "--json"]
+    assert json.loads(python(hostile, site, *evaluate))[0]["reach"] == 0
+    written = python(hostile, site, "-m", "lengen", "export", "successor", "--size", "6", "--hub", "hub").split()
+    assert written[-1].endswith("eval.yaml") and (hostile / "hub/README.md").is_file()
+    (hostile / "adder.py").write_text(ADDER)
+    judged = python(hostile, site, "-m", "lengen", "adderboard", "adder.py", "--pairs", "2", "--json")
+    assert json.loads(judged)[0]["sums"]["pairs"] == 2
+    beyond = python(hostile, site, "-m", "lengen", "evaluate", "adder.py", "--on", "addition", "--size", "10", "--json")
+    assert json.loads(beyond)[0]["reach"] == 1000
+    solved = json.loads(python(hostile, site, "-m", "lengen", "solve", "sums-coupled", "57", "48"))
+    assert solved["read"] == "105" and solved["correct"]
+    assert "torch" in python(hostile, site, "-c", f"{BASE}\n{WITHOUT_TORCH}")
 
 
 def test_a_wrong_word_is_answered_by_one_sentence(site, hostile, capsys):
-    assert entry(["evaluate", "nothing.py:answer", "addition"]) == 2
+    assert entry(["evaluate", "nothing.py:answer", "--on", "addition"]) == 2
     assert entry(["score", "additoin", str(hostile / "reproduce.py")]) == 2
     assert entry(["score", "addition", str(hostile / "absent.jsonl")]) == 2
     told = capsys.readouterr().err.splitlines()

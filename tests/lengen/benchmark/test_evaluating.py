@@ -15,6 +15,7 @@ from lengen import TaskData, build_model, from_transformers, generate, problems
 from lengen.benchmark import PredictionError, TaskError, lines, read_lines, task_of
 from lengen.benchmark.scoring import predictions
 from lengen.callbacks.accuracy_grid import score_cell
+from lengen.cli import entry
 from lengen.huggingface import HuggingFaceError, export, from_folder
 from lengen.results.records import Grid
 from lengen.solve import answers
@@ -63,7 +64,7 @@ class Copier(nn.Module):
 
 def test_a_network_over_characters_is_scored():
     answer = lengen.character_model(Copier(), "0123456789=$")
-    assert lengen.evaluate(answer, "copy", 6).accuracy() == 1
+    assert lengen.evaluate(answer, "copy", 6, version=1).accuracy() == 1
     with pytest.raises(ValueError, match=r"lacks: \+"):
         answer(["1+2="])
     with pytest.raises(ValueError, match="lack the end"):
@@ -223,6 +224,20 @@ def test_export_answer_and_score_give_the_counts_of_the_grid():
         lines.scored(data, "p/f/v", [true[0], *plain[1:]])
     absent = lines.scored(data, "p/f/v", true[1:])
     assert absent.total(absent.scores, "free_running")["absent"] == 1 and absent.accuracy() < 1
+
+
+def test_the_ladder_leaves_as_a_file_is_answered_outside_and_scored_to_the_same_counts(tmp_path):
+    """The round trip of protocol 2, through the program: a model gets operands alone, and its texts come back."""
+    model = lengen.load(_folder(tmp_path))
+    assert entry(["export", "addition", "--size", "6", "--out", str(tmp_path / "out")]) == 0
+    lines = (tmp_path / "out/addition-test.jsonl").read_text().splitlines()
+    short = [line for line in map(json.loads, lines) if max(line["length"], line["count"]) <= 3]
+    texts = model.answers([line["operands"] for line in short])
+    rows = [{"id": line["id"], "prediction": text} for line, text in zip(short, texts, strict=True) if text is not None]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scored, asked = lengen.score(problems("addition", 6), tmp_path / "p.jsonl"), lengen.evaluate(model, "addition", 6)
+    assert scored.scores == asked.scores and (scored.size, scored.version) == (6, 2)
+    assert read_lines(lines) == problems("addition", 6)
 
 
 @pytest.mark.parametrize(

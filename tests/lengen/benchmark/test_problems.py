@@ -3,19 +3,37 @@
 import gzip
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from lengen.benchmark import TASKS, TaskError, problems, read_line, task_of, training
-from lengen.benchmark.problem import FOLDER, checksum, checksums, made, read_lines
+from lengen.benchmark import TASKS, TaskError, problems, read_line, task_of
+from lengen.benchmark.problem import CHAINED, EXAMPLES, FOLDER, checksum, checksums, held_out, made, read_lines
+from lengen.benchmark.tasks import CHAINS, SINCE_2
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("name", TASKS)
+FIRST = [name for name in TASKS if name not in SINCE_2]
+"""Tasks of protocol 1."""
+
+
+@pytest.mark.parametrize("name", FIRST)
 def test_problems_drawn_anew_are_the_frozen_ones(name):
     assert checksum(made(TASKS[name])) == checksums()[name]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_ladder_of_the_smallest_size_drawn_anew_is_the_frozen_one(name):
+    size = TASKS[name].sizes()[0]
+    assert checksum(made(TASKS[name], size)) == checksums(2)[f"{name}/{size}"]
+
+
+@pytest.mark.slow
+def test_every_ladder_drawn_anew_is_the_frozen_one():
+    every = {f"{name}/{size}": checksum(made(task, size)) for name, task in TASKS.items() for size in task.sizes()}
+    assert every == checksums(2)
 
 
 def test_files_are_small():
@@ -25,7 +43,7 @@ def test_files_are_small():
 def test_another_process_makes_them_without_torch():
     code = (
         "import sys, lengen.benchmark as b; from lengen.benchmark.problem import *;"
-        "assert all(checksum(made(t)) == checksums()[n] for n, t in b.TASKS.items());"
+        "assert all(checksum(made(t)) == checksums()[n] for n, t in b.TASKS.items() if n in checksums());"
         "asked = b.problems('successor', 6); b.score(asked, b.predictions(lambda x: x, asked));"
         "print(sorted({'torch', 'numpy', 'pandas'} & set(sys.modules)))"
     )
@@ -33,30 +51,35 @@ def test_another_process_makes_them_without_torch():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", FIRST)
 def test_problems_are_right_and_fill_the_cells_of_their_sizes(name):
     task = TASKS[name]
-    assert task.papers in task.sizes
-    every = problems(name)
-    assert len({problem.id for problem in every}) == len(every)
-    assert len({(problem.cell, problem.operands) for problem in every}) == len(every)
-    for size in task.sizes:
-        asked = problems(name, size)
-        assert {problem.cell for problem in asked} == set(task.cells(size))
+    every = problems(name, version=1)
+    for size in task.sizes(1):
+        asked = problems(name, size, version=1)
+        assert {problem.cell for problem in asked} == set(task.cells(size, 1))
         assert max(problem.length for problem in asked) == 5 * size
+    for size in task.sizes()[:1]:
+        asked = problems(name, size)
+        every = [*every, *asked]
+        assert {problem.cell for problem in asked} == set(task.cells(size))
+        assert max(problem.length for problem in asked) == min(100 * size, task.furthest)
+    assert task.papers in task.sizes(1) and len({problem.id for problem in every}) == len(every)
+    versions = [[problem for problem in every if ("/2/" in problem.id) is new] for new in (False, True)]
+    assert all(len({(one.cell, one.operands) for one in some}) == len(some) for some in versions)
     for problem in every:
         assert task.read_prompt(problem.prompt) == problem.operands
         assert task.answer(problem.operands) == problem.answer
 
 
 def test_cells_have_the_lengths_of_their_operands():
-    for problem in problems("addition"):
+    for problem in problems("addition", version=1):
         assert tuple(map(len, problem.operands)) == problem.cell
-    for problem in problems("sums"):
+    for problem in problems("sums", version=1):
         assert (len(problem.operands[0]), len(problem.operands)) == problem.cell
-    for problem in problems("n_by_1"):
+    for problem in problems("n_by_1", version=1):
         assert tuple(map(len, problem.operands)) == (problem.length, 1)
-    for problem in problems("sorting"):
+    for problem in problems("sorting", version=1):
         assert len(problem.operands) == problem.length and max(map(int, problem.operands)) <= 100
 
 
@@ -68,13 +91,97 @@ def test_answers_against_other_code():
         assert int(problem.answer) == sum(map(int, problem.operands[0])) % 2
 
 
-def test_training_leaves_out_what_is_tested_and_keeps_to_its_size():
-    held_out = frozenset(problem.prompt for problem in problems("addition"))
-    drawn = list(training(task_of("addition"), 6, 0, 3000, held_out))
-    assert not held_out & {problem.prompt for problem in drawn}
+@pytest.mark.parametrize("name", TASKS)
+def test_answers_signs_and_symbols_are_those_of_the_task_that_is_trained(name):
+    task = TASKS[name]
+    for problem in problems(name, task.sizes()[0])[:300:7] if name not in SINCE_2 else ():
+        assert task.like.text(task.like.parse(list(problem.operands))) == [problem.answer]
+    assert task.numbers is (name in ("addition", "subtraction", "sums", "n_by_1", "multiplication", "successor"))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_rung_has_its_problems_and_the_last_is_far(name):
+    task = TASKS[name]
+    for size in task.sizes():
+        lengths = task.lengths(size)
+        beyond = [length for length in lengths if length > size]
+        assert size in lengths and beyond[-1] == min(100 * size, task.furthest)
+        assert {
+            min(-(-size * tenths // 10), task.furthest) for tenths in (11, 15, 20, 30, 50, 100, 200, 500, 1000)
+        } == {*beyond}
+    by_length = Counter(max(problem.cell) for problem in problems(name, task.sizes()[-1]))
+    assert all(EXAMPLES <= number < EXAMPLES + 25 for number in by_length.values())
+
+
+def test_published_settings_can_be_entered():
+    for name, trained, tested in (
+        ("addition", 30, 200), ("addition", 40, 100), ("addition", 10, 100), ("addition", 6, 50), ("copy", 50, 150),
+        ("sorting", 50, 150), ("parity", 20, 50), ("addition", 20, 100), ("subtraction", 10, 100),
+    ):  # fmt: skip
+        assert max(TASKS[name].lengths(trained)) >= tested
+
+
+def carries(problem):
+    """The places, from the units, that hand a carry or a borrow on, by the rule that children learn."""
+    first, second = (problem.operands * 2)[:2] if len(problem.operands) == 1 else problem.operands
+    places, carry = [], int(problem.task == "successor")
+    for place, (a, b) in enumerate(zip(first[::-1], second[::-1], strict=True)):
+        a, b = int(a), 0 if problem.task == "successor" else int(b)
+        carry = int(a - b - carry < 0) if problem.task == "subtraction" else int(a + b + carry > 9)
+        places += [place] * carry
+    return places
+
+
+@pytest.mark.parametrize("name", ["addition", "subtraction", "successor"])
+def test_a_chain_of_carries_is_as_long_as_its_split_says_and_alone(name):
+    by_cell = Counter()
+    for problem in problems(name, 6, split="carry"):
+        length = problem.length - (name == "subtraction" and problem.split == "carry-all")
+        places = carries(problem)
+        assert len(places) == -(-length // CHAINS[problem.split]) and places[-1] - places[0] == len(places) - 1
+        assert all(len(operand) == problem.length for operand in problem.operands)
+        by_cell[problem.split, problem.length] += 1
+    assert {length for _, length in by_cell} == {n for n in TASKS[name].lengths(6) if n >= 6}
+    alone = {("carry-all", length) for _, length in by_cell} if name == "successor" else set()
+    assert all(number == (1 if cell in alone else CHAINED) for cell, number in by_cell.items())
+
+
+def test_only_what_carries_has_chains():
+    with pytest.raises(TaskError, match="copy has no carries to chain"):
+        problems("copy", 6, split="carry")
+
+
+def test_no_guess_of_the_largest_number_is_good():
+    answers = Counter(problem.answer for problem in problems("max", 20) if problem.length >= 200)
+    assert max(answers.values()) < 0.05 * sum(answers.values())
+
+
+def test_the_smaller_number_is_taken_away():
+    assert all(int(problem.answer) >= 0 for problem in problems("subtraction", 6))
+    lengths = {tuple(map(len, problem.operands)) == problem.cell for problem in problems("subtraction", 6)}
+    assert lengths == {True}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("name", ["addition", "subtraction", "parity"])
+def test_training_leaves_out_what_is_tested_and_keeps_to_its_size(name, version):
+    if name in SINCE_2 and version == 1:
+        with pytest.raises(TaskError, match="no task of the benchmark"):
+            problems(name, 6, split="train", version=version)
+        return
+    drawn = problems(name, 6, split="train", examples=3000, version=version)
+    tested = {
+        problem.prompt
+        for split in ("test", "carry")[: 1 + (name != "parity")]
+        for problem in problems(name, 6, split=split)
+    }
+    if version == 1:
+        tested = {problem.prompt for problem in problems(name, version=1)}
+    assert not tested & {problem.prompt for problem in drawn}
     assert {len(one) for problem in drawn for one in problem.operands} == set(range(1, 7))
-    assert drawn == list(training(task_of("addition"), 6, 0, 3000, held_out))
-    assert drawn != list(training(task_of("addition"), 6, 1, 3000, held_out))
+    assert drawn == problems(name, 6, split="train", examples=3000, version=version)
+    assert drawn != problems(name, 6, split="train", examples=3000, seed=1, version=version)
+    assert held_out("parity", 3) == {"001=", "11="}
 
 
 @pytest.mark.parametrize(
@@ -91,6 +198,8 @@ def test_training_leaves_out_what_is_tested_and_keeps_to_its_size():
         ("n_by_1", "12,3,36", "12*3=", "36"),
         ("copy", "007=007", "007=", "007"),
         ("sorting", "53 7 12=7 12 53", "53 7 12=", "7 12 53"),
+        ("subtraction", "45-12=33", "45-12=", "33"),
+        ("max", "53 7 12=53", "53 7 12=", "53"),
     ],
 )
 def test_lines_as_people_write_them(name, line, prompt, answer):
@@ -136,9 +245,9 @@ def test_the_largest_product_can_be_written():
 
 
 def test_unknown_task_and_size_are_one_sentence():
-    with pytest.raises(TaskError, match="expected one of addition, sums"):
-        problems("subtraction")
-    with pytest.raises(TaskError, match="expected one of 6, 10, 20"):
+    with pytest.raises(TaskError, match="expected one of addition, subtraction, sums"):
+        problems("division")
+    with pytest.raises(TaskError, match="expected one of 6, 10, 20, 30, 40, 50"):
         problems("addition", 7)
 
 

@@ -19,12 +19,15 @@ from lengen.benchmark import (
     measures,
     over_seeds,
     predictions,
+    read_line,
     read_predictions,
     read_submission,
     task_of,
     write_submission,
 )
-from lengen.benchmark.scoring import answer_of
+from lengen.benchmark.scoring import KINDS, answer_of, lines, size_of
+from lengen.benchmark.submission import row
+from lengen.benchmark.tasks import SINCE_2, TASKS
 
 
 def right(prompts):
@@ -60,24 +63,125 @@ def test_an_exact_adder_has_everything():
     assert over_seeds([0.25, 1, 0.5]).text() == "0.50 (0.25 to 1.00)" and over_seeds([30, 30, 30]).text(0) == "30"
     asked = problems("addition", 6)
     found = measures(score(asked, predictions(right, asked)), 6)
+    assert found._replace(area=round(found.area, 9)) == (1, 600, 1, (1, 1, 1), 0, 0)
+    first = problems("addition", 6, version=1)
+    found = measures(score(first, predictions(right, first)), 6)
     assert found._replace(area=round(found.area, 9)) == (1, 30, 1, (1, 1, 1), 0, 0)
 
 
-def test_an_adder_up_to_nine_digits():
-    asked = problems("addition", 6)
-    grid = score(asked, predictions(lambda x: [a if len(a) < 11 else "7" for a in right(x)], asked))
+@pytest.mark.parametrize(("version", "last"), [(1, 30), (2, 600)])
+def test_an_adder_up_to_nine_digits(version, last):
+    asked = problems("addition", 6, version=version)
+    grid = score(
+        asked, predictions(lambda x: [a if len(p) < 11 else "7" for p, a in zip(x, right(x), strict=True)], asked)
+    )
     found = measures(grid, 6)
+    assert found.in_range < 1 and found.reach in (0, 3)
+    short = [problem for problem in asked if max(problem.cell) <= 9]
+    rows = [{"id": problem.id, "prediction": problem.answer} for problem in short]
+    found = measures(score(asked, rows), 6)
     assert found.reach == 9 and found.in_range == 1 and found.at == (1, 0, 0)
-    assert list(levels(grid)) == [2, 3, 5, 6, 7, 9, 12, 18, 30]
     steps = math.log(9 / 6) + math.log(12 / 9) / 2
-    assert found.area == pytest.approx(steps / math.log(5))
+    assert found.area == pytest.approx(steps / math.log(last / 6))
 
 
 def test_equal_lengths_alone_do_not_reach():
-    asked = problems("addition", 6)
+    asked = problems("addition", 6, version=1)
     grid = score(asked, {p.id: p.answer for p in asked if p.length == p.count})
     assert grid.scores[9, 9]["free_running"].rate("correct") == 1
     assert measures(grid, 6).reach == 0
+
+
+def test_every_trained_length_has_to_pass_for_itself():
+    for version, reach in ((1, 30), (2, 0)):
+        asked = problems("copy", 6, version=version)
+        grid = score(asked, {one.id: "x" if one.length == 2 else one.answer for one in asked})
+        assert grid.reach == reach and grid.in_range > 0.95
+
+
+def test_a_run_stops_where_two_rungs_in_a_row_have_nothing_right():
+    asked, seen = problems("reverse", 6), []
+
+    def to_nine(prompts):
+        seen.extend(len(prompt) - 1 for prompt in prompts)
+        return [prompt[:-1][::-1] if len(prompt) <= 10 else "" for prompt in prompts]
+
+    grid = evaluate(to_nine, asked)
+    assert (grid.reach, max(seen), sorted(levels(grid))[-1]) == (9, 18, 600)
+    assert grid.measures.absent == 0 and levels(grid)[600]["n"] == 300 and levels(grid)[600]["correct"] == 0
+    everything = score(asked, [problem.prompt[:-1][::-1] if problem.length <= 9 else "" for problem in asked])
+    assert everything.area == grid.area and everything.reach == 9
+    missing = score(asked, {problem.id: problem.answer for problem in asked if problem.length != 5})
+    assert missing.measures.absent == len([1 for problem in asked if problem.length == 5])
+
+
+def test_texts_in_order_a_dictionary_rows_and_a_file_are_all_taken(tmp_path):
+    asked = problems("successor", 6)
+    texts = [problem.answer if problem.length < 9 else None for problem in asked]
+    rows = [{"id": one.id, "prediction": text} for one, text in zip(asked, texts, strict=True) if text is not None]
+    path = tmp_path / "p.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    forms = [texts, tuple(texts), iter(texts), rows, {row["id"]: row["prediction"] for row in rows}, path, str(path)]
+    grids = [score(asked, form) for form in forms]
+    assert all(grid.scores == grids[0].scores for grid in grids)
+    assert (grids[0].size, grids[0].version, grids[0].reach, grids[0].in_range) == (6, 2, 7, 1)
+    with pytest.raises(PredictionError, match=f"there are 2 texts for {len(asked)} problems"):
+        score(asked, ["1", "2"])
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_all_problems_of_a_size_are_known_as_such(name):
+    task = task_of(name)
+    for size in task.sizes()[:3]:
+        assert size_of(problems(name, size)) == (size, 2)
+        assert name in SINCE_2 or size_of(problems(name, size, version=1)) == (size, 1)
+        assert not task.chains or size_of(problems(name, size, split="carry")[:0:-1]) == (size, 2)
+
+
+def test_problems_of_no_size_have_no_reach():
+    asked = [problem for problem in problems("copy", 6) if problem.length != 5]
+    grid = score(asked, [problem.answer for problem in asked])
+    assert grid.accuracy() == 1
+    with pytest.raises(PredictionError, match=r"measures\(grid, size\)"):
+        _ = grid.reach
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "kind"),
+    [
+        ("addition", "1105", "wrong_length"),
+        ("addition", "1050", "no_end"),
+        ("addition", "1234567", "no_end"),
+        ("addition", "95", "wrong_length"),
+        ("addition", "115", "wrong_carry"),
+        ("addition", "106", "wrong_carry"),
+        ("addition", "501", "wrong_place"),
+        ("addition", "1x5", "wrong_place"),
+        ("copy", "58", "wrong_place"),
+        ("copy", "578", "no_end"),
+        ("sorting", "1 2 4", "wrong_place"),
+        ("sorting", "1 2", "wrong_length"),
+    ],
+)
+def test_wrong_answers_are_of_one_kind(task, answer, kind):
+    problem = read_line({"addition": "57+48", "copy": "57", "sorting": "3 1 2"}[task], task)
+    counts = score([problem], [answer]).total([problem.cell[: 1 + (problem.count > 1)]], "free_running")
+    assert [name for name in KINDS if counts[name]] == [kind]
+
+
+def test_a_text_without_an_end_is_one_too_if_units_come_first():
+    problem = read_line("57+48", "addition")
+    (counts,) = (score([problem], ["5019"], units_first=True).total([(2, 2)], "free_running"),)
+    assert counts["no_end"] == 1 and counts["wrong_length"] == 0
+
+
+def test_every_length_has_an_interval_and_kinds_of_error():
+    asked = problems("parity", 6)
+    grid = score(asked, [problem.answer if place % 2 else "11" for place, problem in enumerate(asked)])
+    table = [line.split() for line in lines({0: grid}, 6)]
+    row = next(row for row in table if row and row[0] == "600")
+    assert row[:6] == ["600", "300", "0.500", "0.444", "to", "0.556"] and row[8:] == ["-", "-"]
+    assert int(row[6]) + int(row[7]) == 150 and int(row[6]) > 0 < int(row[7])
 
 
 def test_nothing_in_range_is_no_reach():
@@ -94,11 +198,11 @@ def test_an_absent_prediction_is_wrong_and_counted():
 
 
 def test_edits_are_capped_in_the_headline():
-    asked = problems("copy", 6)
+    asked = problems("copy", 6, version=1)
     rows = predictions(lambda prompts: ["x" * 1000] * len(prompts), asked)
     grid = score(asked, rows)
     counts = grid.total(grid.scores, "free_running")
-    assert counts["edit_capped"] == counts["reference_tokens"] and counts["edit_sum"] == 1000 * len(asked)
+    assert counts["edit_capped"] == counts["reference_tokens"] and counts["edit_sum"] > 10 * len(asked)
     assert measures(grid, 6).edits == 1
 
 
@@ -140,7 +244,10 @@ def submission(folder, **fields):
 def test_a_submission_is_two_files(tmp_path):
     found, grids = read_submission(submission(tmp_path, seeds=(0, 1, 2)))
     assert found.seeds == tuple(grids) == (0, 1, 2)
-    assert {measures(grid, found.size).reach for grid in grids.values()} == {30}
+    assert {measures(grid, found.size).reach for grid in grids.values()} == {600}
+
+
+TRAINED = {"kind": "trained", "parameters": 7}
 
 
 @pytest.mark.parametrize(
@@ -149,15 +256,22 @@ def test_a_submission_is_two_files(tmp_path):
         ({"problems_sha256": "0"}, "not that of the frozen problems"),
         ({"size": 7}, "no size 7"),
         ({"seeds": [0, 1]}, "submission.json names"),
-        ({"kind": "trained", "trained": {"length": [1, 9], "count": [1, 1], "examples": 1}}, "trained.length up to 9"),
+        (
+            {"kind": "trained", "parameters": 7, "trained": {"length": [1, 9], "count": [1, 1], "examples": 1}},
+            "trained.length up to 9",
+        ),
         ({"protocol": "lengen-text/0"}, "protocol"),
         ({"colour": "red"}, "colour"),
-        ({"kind": "trained", "trained": {"length": [1, 6], "count": [1, 2], "examples": 1}}, "trained.count up to 2"),
+        (
+            {"kind": "trained", "parameters": 7, "trained": {"length": [1, 6], "count": [1, 2], "examples": 1}},
+            "trained.count up to 2",
+        ),
         ({"trained": {"length": [-4, 0], "count": [1, 1], "examples": 1}}, "from 1 on"),
         ({"trained": {"length": [1, 6], "count": [1, 1], "examples": 0}}, "trained.examples"),
-        ({"kind": "trained", "trained": None}, "expected 'trained'"),
+        (TRAINED | {"trained": None}, "expected 'trained'"),
         ({"kind": "program", "trained": {"length": [1, 6], "count": [1, 1], "examples": 1}}, "kind trained"),
         ({"parameters": -5}, "parameters"),
+        ({"kind": "trained", "parameters": 0}, "expected the number of those of a trained model"),
         ({"model": ""}, "model"),
         ({"model": "a | b"}, "model"),
         ({"model": "a\n<script>"}, "model"),
@@ -173,7 +287,7 @@ def test_a_wrong_header_is_one_sentence(tmp_path, change, words):
 def test_seeds_with_equal_faults_are_no_trainings_of_their_own(tmp_path):
     asked = problems("copy", 6)
     trained = {"length": (1, 6), "count": (1, 1), "examples": 9}
-    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained)
+    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained, parameters=7)
     right = {problem.id: problem.answer for problem in asked}
     for wrong, equal in (({}, False), ({asked[0].id: "x"}, True)):
         rows = [{"id": id, "prediction": text, "seed": seed} for seed in (0, 1) for id, text in (right | wrong).items()]
@@ -183,9 +297,21 @@ def test_seeds_with_equal_faults_are_no_trainings_of_their_own(tmp_path):
             read_submission(folder)
 
 
+def test_chains_of_carries_are_a_column_of_their_own(tmp_path):
+    head = header("an adder", "addition", 6, kind="program")
+    rows = [{"id": p.id, "prediction": p.answer, "seed": 0} for p in problems("addition", 6)]
+    write_submission(tmp_path / "a", head, rows)
+    assert row(tmp_path / "a")[1].split(" | ")[10:13] == ["1.00", "-", "0.00"]
+    chains = problems("addition", 6, split="carry")
+    more = [{"id": p.id, "prediction": p.answer if p.length < 60 else "1", "seed": 0} for p in chains]
+    for some in (more, rows):
+        write_submission(tmp_path / "b", head, some)
+    assert row(tmp_path / "b")[1].split(" | ")[10:13] == ["1.00", "30", "0.00"]
+
+
 def test_faults_are_those_of_the_answers_that_are_compared(tmp_path):
     trained = {"length": (1, 6), "count": (1, 1), "examples": 9}
-    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained)
+    head = header("m", "copy", 6, kind="trained", seeds=(0, 1), trained=trained, parameters=7)
     rows = [
         {"id": problem.id, "raw": f"{problem.prompt}{problem.answer if place > seed else 'x'}$", "seed": seed}
         for seed in (0, 1)
@@ -193,10 +319,10 @@ def test_faults_are_those_of_the_answers_that_are_compared(tmp_path):
     ]
     write_submission(tmp_path, head, rows)
     _, grids = read_submission(tmp_path)
-    assert {seed: grid.total(grid.scores, grid.mode)["correct"] for seed, grid in grids.items()} == {0: 809, 1: 808}
+    assert {seed: grid.total(grid.scores, grid.mode)["correct"] for seed, grid in grids.items()} == {0: 3409, 1: 3408}
 
 
-@pytest.mark.parametrize("change", [{"task": "sums"}, {"size": 10}, {"model": "other"}])
+@pytest.mark.parametrize("change", [{"task": "subtraction"}, {"size": 10}, {"model": "other"}, {"version": 1}])
 def test_the_same_seed_of_another_task_does_not_go_over_a_submission(tmp_path, change):
     fields = {"model": "m", "task": "addition", "size": 6, "kind": "program"}
     write_submission(tmp_path, header(**fields), [{"id": "a", "prediction": "1", "seed": 0}])
@@ -245,10 +371,11 @@ def test_predictions_are_read_as_people_save_them(tmp_path, content, found):
     [
         ("addition", [], "are no problems"),
         ([], [], "are no problems"),
-        (None, ["46"], "no prediction"),
+        (None, ["46"], "there are 1 texts"),
+        (None, [46], "no prediction"),
         (None, "46", "no predictions"),
-        (None, [{"id": "copy/length=2/count=1/0000", "predicton": "1"}], "no row has a prediction"),
-        (None, [{"id": "copy/length=2/count=1/0000", "prediction": ["1", "2"]}], "expected a text"),
+        (None, [{"id": "copy/2/uniform/length=2/count=1/0000", "predicton": "1"}], "no row has a prediction"),
+        (None, [{"id": "copy/2/uniform/length=2/count=1/0000", "prediction": ["1", "2"]}], "expected a text"),
         (None, [{"id": ["a"], "prediction": "1"}], "no prediction"),
         (None, [{"id": "a", "seed": 0}, {"id": "a", "seed": 1}], "by_seed"),
     ],
