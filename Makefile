@@ -17,7 +17,7 @@ PYTEST  ?= -n auto
 
 help:  ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
-	@"$(PYTHON)" -m papers | awk -F '\t' '{ printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
+	@"$(PYTHON)" -m papers | awk -F '\t' '$$4 == "" { printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
 	@printf 'night-paperN\tone of them with three seeds and more\n' | expand -t 20
 	@printf 'published-paperN\tone of them at the published setting, on a GPU\n' | expand -t 20
 	@echo "PROFILE=smoke|cpu|night|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer), TORCH=cpu|cuda (now $(TORCH))"
@@ -44,9 +44,9 @@ $(STAMP):
 	@test -x $(PY) || $(VENV) .venv || { echo ".venv could not be made: on Debian and Ubuntu apt-get install python3-venv; else name another Python with make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 2; }
 	@$(if $(UV),true,$(PY) -m pip --version >/dev/null 2>&1) || { echo ".venv has no pip, as one that uv made: put uv on PATH (or name it, make UV=/path/to/uv $(MAKECMDGOALS)), or rm -r .venv and make setup" >&2; exit 2; }
 	@echo '0-0-$(TORCH)' > $(STAMP)
-	$(call INSTALL,$(PY)) $(WITH_TORCH) || { echo "torch could not be installed: make setup TORCH=cuda takes it from PyPI, TORCH='torch==2.13.0 --index-url URL' from an index that this machine reaches" >&2; exit 2; }
-	$(call INSTALL,$(PY)) $(LOCKED) requirements.lock
-	$(call INSTALL,$(PY)) --no-deps --no-index --no-build-isolation --editable .
+	@$(call INSTALL,$(PY)) $(WITH_TORCH) || { echo "torch could not be installed: make setup TORCH=cuda takes it from PyPI, TORCH='torch==2.13.0 --index-url URL' from an index that this machine reaches" >&2; exit 2; }
+	@$(call INSTALL,$(PY)) $(LOCKED) requirements.lock
+	@$(call INSTALL,$(PY)) --no-deps --no-index --no-build-isolation --editable .
 	@printf '#!%s\nfrom reproduce.cli import entry\n\nentry()\n' '$(CURDIR)/$(PY)' > .venv/bin/reproduce && chmod +x .venv/bin/reproduce
 	@$(PY) -m compileall -q -j 0 .venv/lib lengen papers reproduce >/dev/null 2>&1 || true
 	@echo '$(WANTED)' > $(STAMP)
@@ -58,7 +58,7 @@ reproduce: setup  ## papers 1 to 4: train, draw, compare
 	  echo "$(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN)"; $(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN) || exit; done
 
 reproduce-paper%: setup
-	@paper=$$($(PY) -m papers | awk -F '\t' '$$1 == "$*" { print $$2 }'); \
+	@paper=$$($(PY) -m papers | awk -F '\t' '$$1 == "$*" && $$4 == "" { print $$2 }'); \
 	test -n "$$paper" || { echo "there is no paper $*; make help lists them" >&2; exit 2; }; \
 	echo "$(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN)"; $(RUN) run $$paper --profile $(PROFILE)$(DRY_RUN)
 

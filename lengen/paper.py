@@ -41,7 +41,7 @@ class Paper:
     name: str
     """Name of its folder, and first part of the names of its experiments."""
     number: int
-    """Its place in the order of the papers, from 1: ``make reproduce-paper<number>``."""
+    """Its place in the order of the papers, from 1: see `alias`."""
     title: str
     """Title of the publication."""
     published: Path
@@ -76,3 +76,8 @@ class Paper:
     adders: "Callable[[], Mapping[str, Spec | None]]" = dict
     """Experiments whose models ``adderboard`` lets add two numbers of ten digits, each with the specification that
     constructs such a model; None: with the weights of a run."""
+
+    @property
+    def alias(self) -> str:
+        """Its other name, ``paper<number>``: ``make reproduce-paper<number>``; empty for one that stands apart."""
+        return "" if self.apart else f"paper{self.number}"

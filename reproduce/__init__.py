@@ -4,9 +4,19 @@ The way of a run: `cli` -> `catalogue` (which experiments) -> `runs.plan` (which
 them) -> `lengen.training` -> `store` (what they leave) -> `figures`, `comparison` (what is read from it).
 """
 
-from lengen.machine import sleep_while_waiting
+import os
+import sys
+from pathlib import Path
 
-sleep_while_waiting()  # in every process of the program: trainings load torch later
+_home = Path(__file__).resolve().parents[1]
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and Path(sys.path[0]).resolve() != _home:
+    del sys.path[0]  # the current folder: its modules are not those of the program, whatever they are called
+
+from lengen.machine import sleep_while_waiting  # noqa: E402
+
+# in every process of the program, before libraries are loaded
+sleep_while_waiting()
+os.environ["MPLBACKEND"] = "agg"  # it only draws files; a notebook hands down a backend of its own
 
 PROGRAM = ("lengen", "papers", "reproduce")
 """The packages of the program: all of its code lies in their folders."""

@@ -6,6 +6,7 @@ first of them. This is the only module of `reproduce` that knows where papers co
 """
 
 import fnmatch
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
@@ -60,8 +61,13 @@ class Catalogue:
     @cached_property
     def _papers(self) -> dict[str, Paper]:
         if self._given is None:
-            from papers import found
-
+            try:
+                from papers import found
+            except ImportError as error:
+                raise SelectorError(
+                    f"the folder papers of this suite cannot be loaded ({error}): git sparse-checkout add papers "
+                    "brings it, if it is not there; another package of this name hides it, if it is"
+                ) from None
             return {paper.name: paper for paper in found()}
         return {paper.name: paper for paper in self._given}
 
@@ -77,7 +83,7 @@ class Catalogue:
 
     def aliases(self) -> Mapping[str, str]:
         """Return the names of papers by ``paper1``, ``paper2``, ..., unless a paper is called so itself."""
-        numbered = {f"paper{paper.number}": name for name, paper in self._papers.items()}
+        numbered = {paper.alias: name for name, paper in self._papers.items() if paper.alias}
         return {alias: name for alias, name in numbered.items() if alias not in self._papers}
 
     def experiments(self, paper: str | None = None) -> tuple[Experiment, ...]:
@@ -149,7 +155,8 @@ class Catalogue:
             return "/".join([first, *rest])
         same = {first.casefold()}
         for name, paper in self._papers.items():
-            if same & {name, f"paper{paper.number}", str(paper.number), paper.arxiv, f"arxiv:{paper.arxiv}"} - {""}:
+            number = paper.alias.removeprefix("paper")
+            if same & {name, paper.alias, number, paper.arxiv, f"arxiv:{paper.arxiv}"} - {""}:
                 return "/".join([name, *rest])
         have = [name for name in self.papers() if same & {figure.casefold() for figure in self._children([name])}]
         if len(have) > 1:
@@ -157,15 +164,40 @@ class Catalogue:
             raise SelectorError(f"selector '{selector}': several papers have {first}: write {several}")
         return "/".join([*have, first, *rest]) if have else selector
 
+    def side_by_side(self, words: Sequence[str]) -> list[str]:
+        """Return selectors that stand side by side in their canonical form.
+
+        Raises `SelectorError` for one that lies inside another, or that names nothing by itself and something inside
+        the one before it: a space was typed for a slash.
+        """
+        chosen: list[str] = []
+        for word in words:
+            try:
+                selector = self.canonical(word)
+                self.select(selector)
+            except SelectorError:
+                if chosen and self._names(f"{chosen[-1]}/{word}"):
+                    raise SelectorError(f"there is no paper '{word}': write {chosen[-1]}/{word}") from None
+                raise
+            chosen.append(selector)
+        for outer, inner in itertools.permutations(dict.fromkeys(chosen), 2):
+            if _lies_in(inner, outer):
+                raise SelectorError(f"{inner} lies in {outer}: write {inner} for it alone, or {outer} for all of it")
+        return list(dict.fromkeys(chosen))
+
+    def _names(self, selector: str) -> bool:
+        """Return True if a selector names something."""
+        try:
+            return bool(self.select(selector))
+        except SelectorError:
+            return False
+
     def _instead(self, selector: str) -> str:
         """Return advice for a selector that is a profile, or has other signs between its parts."""
         if selector in PROFILES:
             return f"; a profile is chosen by --profile {selector}"
         other = re.sub(r"[.:]", "/", selector, count=1).replace(":", "/")
-        try:
-            return f"; write {other}" if other != selector and self.select(other) else ""
-        except SelectorError:
-            return ""
+        return f"; write {other}" if other != selector and self._names(other) else ""
 
     def behind(self, selector: str) -> tuple[Experiment, ...]:
         """Return the experiments of `select` and, of a figure, those it draws beside its own variants."""
@@ -242,6 +274,12 @@ class Catalogue:
             return list(self.papers())
         names = [item.name.split("/") for item in self.experiments(head[0])]
         return list(dict.fromkeys(name[len(head)] for name in names if name[: len(head)] == [*head]))
+
+
+def _lies_in(inner: str, outer: str) -> bool:
+    """Return True if all that a selector names lies in another one, by their words."""
+    parts, around = inner.strip("/").split("/"), outer.strip("/").split("/")
+    return len(parts) >= len(around) and all(map(fnmatch.fnmatchcase, parts, around))
 
 
 CATALOGUE = Catalogue()

@@ -221,13 +221,11 @@ def _one_by_one(options: argparse.Namespace) -> list[argparse.Namespace]:
     from reproduce.catalogue import CATALOGUE, SelectorError
 
     words = selector_text.split() if getattr(options, "several", False) else []  # one alone may be a file with a space
-    selectors = [CATALOGUE.canonical(name) for name in words or [selector_text]]
+    selectors = CATALOGUE.side_by_side(words) if len(words) > 1 else [CATALOGUE.canonical(selector_text)]
     if options.command == "run":
         selectors = [" ".join(selectors)]
     if len(selectors) > 1 and getattr(options, "format", "table") in ("csv", "json"):
         raise SelectorError(f"--format {options.format} takes one selector: run the command once for each")
-    for selector in selectors[1:]:
-        CATALOGUE.select(selector)  # before the first of them is drawn or written
     return [argparse.Namespace(**{**vars(options), "selector": selector}) for selector in selectors]
 
 

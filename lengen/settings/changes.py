@@ -3,15 +3,18 @@
 Only the path and the form are judged here; `lengen.settings.spec.validate` judges the values.
 """
 
+import ast
 import json
 import re
+import tomllib
 import typing
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
-from lengen.part import Axis, Part, SettingError, axis_of, cut, field_type, fields_of, kinds, nearest, owner_of
+from lengen.part import LARGEST, Axis, Part, SettingError, axis_of, cut, field_type, fields_of, kinds, nearest, owner_of
 from lengen.tasks.base import Task
 
 Setting = TypeVar("Setting", bound=msgspec.Struct)
@@ -86,7 +89,8 @@ def _overlaid(base: Setting, change: Changes, path: str) -> Setting:
 def assign(values: dict[str, Any], sort: type, assignment: str) -> None:
     """Apply ``path=value`` to the nested plain data of a setting of class ``sort``, in place; raises `SettingError`.
 
-    A value is a word, a number, JSON, a list of numbers with ranges (``1,2,5..9``), or the kind of a part.
+    A value is a word, a number, a list of numbers with ranges (``1,2,5..9``), the kind of a part, or anything as JSON,
+    Python or TOML write it.
     """
     path, equals, text = assignment.partition("=")
     path, text = path.strip(), text.strip()
@@ -138,36 +142,59 @@ def _parsed(what: str, text: str, declared: Any, held: Any, values: Mapping[str,
     axis = axis_of(declared)
     inner = typing.get_args(declared)
     many = any(typing.get_origin(item) is tuple for item in (declared, *inner))
-    if text == "none" and type(None) in inner and (axis is None or "none" not in kinds(axis)):
+    if text in ("none", "None", "null") and type(None) in inner and (axis is None or "none" not in kinds(axis)):
         return None
-    expected = f"{what}: expected a list such as 1,2,5..9, or as JSON"
+    value = _literal(text)
     if many and axis:
-        named = [name.strip() for name in text.split(",") if name.strip()]
-        items = _json(text, expected) if text.startswith("[") else named
+        items = value if isinstance(value, list) else [name.strip() for name in text.split(",") if name.strip()]
         return [_chosen(what, axis, word, values["data"]["task"]) if isinstance(word, str) else word for word in items]
     if many:
-        return _json(text, expected) if text.startswith("[") and ".." not in text else _numbers(what, text)
-    if axis and text.startswith("{"):
-        return _json(text, f"{what}: expected {axis.AXIS} by its name, or as JSON")
+        return value if isinstance(value, list) else _numbers(what, text)
     if axis:
-        return _chosen(what, axis, text, held)
-    return text if declared is str or typing.get_origin(declared) is typing.Literal else _json(text)
+        kind = "none" if value is None else value
+        return _chosen(what, axis, kind, held) if isinstance(kind, str) else kind
+    word = declared is str or typing.get_origin(declared) is typing.Literal
+    return text if word and not isinstance(value, str) else value
 
 
-def _json(text: str, expected: str = "") -> Any:
-    """Parse JSON; other text is a word, or an error if JSON is ``expected``."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        if expected:
-            raise SettingError(expected) from None
-        return text
+def _literal(text: str) -> Any:
+    """Return the plain value that JSON, Python or TOML read in a text, or the text, a word.
+
+    >>> [_literal(text) for text in (".5", "1e3", "True", "(1, 2)", "{kind = 'rope'}", "'rope'", "1,2")]
+    [0.5, 1000, True, [1, 2], {'kind': 'rope'}, 'rope', '1,2']
+    """
+    for read in (json.loads, _python, _toml):
+        try:
+            return _whole(json.loads(json.dumps(read(text))))
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, KeyError):
+            continue
+    return text
+
+
+def _python(text: str) -> Any:
+    if "," in text and text[:1] not in ("(", "[", "{", "'", '"'):
+        raise ValueError("values side by side")
+    with warnings.catch_warnings(action="ignore"):
+        return ast.literal_eval(text)
+
+
+def _toml(text: str) -> Any:
+    return tomllib.loads(f"value = {text}")["value"]
+
+
+def _whole(value: Any) -> Any:
+    """Return numbers without a fraction as whole ones, those in lists and tables too."""
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST else value
 
 
 def _numbers(what: str, text: str) -> list[Any]:
     """Parse a list without brackets: numbers, words, and ranges ``1..4`` or ``5..100 by 5``."""
     numbers: list[Any] = []
-    for item in text.strip("[]").split(","):
+    for item in text.strip("[]()").split(","):
         between = re.fullmatch(r"\s*(\d{1,9})\.\.(\d{1,9})(?: by ([1-9]\d{0,8}))?\s*", item)
         if between:
             first, last = int(between[1]), int(between[2])
@@ -175,7 +202,7 @@ def _numbers(what: str, text: str) -> list[Any]:
                 raise SettingError(f"{what}={text}: {item.strip()} counts down or too far; expected first..last")
             numbers += range(first, last + 1, int(between[3] or 1))
         elif item.strip():
-            numbers.append(_json(item.strip()))
+            numbers.append(_literal(item.strip()))
     return numbers
 
 

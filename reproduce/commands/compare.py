@@ -16,7 +16,7 @@ from reproduce.comparison import values
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.statements import AS_NOW, CODES, OTHERWISE, UNKNOWN, history, statements
 from reproduce.pages import comparison, terminal
-from reproduce.store.checkout import checkout, stores, with_runs
+from reproduce.store.checkout import checkout, missing_commits, stores, with_runs
 from reproduce.store.files import readable
 
 
@@ -79,6 +79,6 @@ def _check_history(papers: Sequence[str], output: TextIO) -> int:
     lines.append(f"{counts.total()} of {len(runs)} runs recorded what they are for: "
                 + ", ".join(f"{counts[word]} {word}" for word in (AS_NOW, OTHERWISE, UNKNOWN)))  # fmt: skip
     if counts[UNKNOWN]:
-        lines.append("fetch the whole history (git fetch --unshallow) to look the others up")
+        lines.append(missing_commits())
     print("\n".join(lines), file=output)
     return CODES[next((word for word in (OTHERWISE, UNKNOWN) if counts[word]), AS_NOW)]

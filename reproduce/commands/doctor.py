@@ -13,7 +13,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from filelock import SoftFileLease, Timeout
 
 from lengen.machine import machine
 from reproduce.pages.terminal import width
-from reproduce.store.checkout import differing, locked, results_root
+from reproduce.store.checkout import checkout, differing, git_fault, locked, results_root
 from reproduce.store.files import HEARTBEAT, LEASE, STALE, StoreError, existing, leased, readable, silent, write_text
 
 OLDEST = (3, 11)
@@ -49,21 +49,24 @@ class Finding(NamedTuple):
 def doctor_command(_: argparse.Namespace) -> int:
     """Print a line for each finding; 1 where one has a remedy."""
     wrong = False
-    for finding in findings(results_root()):
+    for finding in findings(results_root(), lambda line: print(f"     {line} ...", file=sys.stderr, flush=True)):
         print(textwrap.fill(str(finding), width(), subsequent_indent=" " * 18, break_on_hyphens=False), flush=True)
         wrong |= bool(finding.remedy)
     return int(wrong)
 
 
-def findings(root: Path) -> Iterator[Finding]:
-    """Yield every finding, quick ones first."""
+def findings(root: Path, tell: Callable[[str], None]) -> Iterator[Finding]:
+    """Yield every finding, quick ones first; ``tell`` gets a line before each one that takes seconds."""
     yield python(sys.version_info[:3])
     yield instructions(*machine()[:2])
     yield disk(root)
     yield from folder(root)
     yield silent_leases(root, time.time())
     yield packages()
+    yield git()
+    tell("loading torch, some seconds")
     yield from torch()
+    tell("trying torch.compile, up to a minute the first time")
     yield compiler()
 
 
@@ -141,6 +144,14 @@ def packages() -> Finding:
         return Finding("packages", f"{len(wanted)} as in requirements.lock")
     more = f" and {len(other) - NAMED} more" if len(other) > NAMED else ""
     return Finding("packages", f"{', '.join(other[:NAMED])}{more}", "rm .venv/.installed and make setup installs them")
+
+
+def git() -> Finding:
+    """Check that git reads this repository: runs record its commit."""
+    if fault := git_fault():
+        return Finding("git", fault, "until git reads this repository, runs record no commit")
+    here = (root := checkout()) is not None and (root / ".git").exists()
+    return Finding("git", "reads this repository" if here else "installed without a repository")
 
 
 def torch() -> Iterator[Finding]:

@@ -47,7 +47,7 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str,
     found = table("paper", "within\n5 points", "main\nstatements", "size", ("time", "right"), ("has run", "right"))
     for paper in chosen:
         found.add_row()
-        name = entry(f"paper{paper.number} {paper.name}", paper.title)
+        name = entry(f"{paper.alias} {paper.name}".strip(), paper.title)
         sizes = [_size(paper.experiments(), profile, stores, cores) for profile in CHECKED]
         columns = ["\n".join(column) for column in zip(*filter(None, sizes), strict=True)] or ["", "", ""]
         last = known[paper.name]

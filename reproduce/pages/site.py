@@ -128,7 +128,8 @@ def index_page(compared: Mapping[str, Mapping[str, Comparison]], shown: Sequence
     first = {paper: next(iter(some.values())) for paper, some in compared.items()}
     parts = [f"# {TITLE}", f"![{overview.said(shown)}]({overview.FILE})" if shown else "", scores([*first.values()])]
     for paper, some in compared.items():
-        title = f"{CATALOGUE.paper(paper).number}. {CATALOGUE.paper(paper).title}"
+        known = CATALOGUE.paper(paper)
+        title = f"{known.number}. {known.title}" if known.alias else known.title
         there = (site / f"{paper}.md").is_file()
         parts.append(f"## [{title}]({paper}.md)" if there else f"## {title}")
         parts.append("\n".join(_answers(some, [answer.statement for answer in first[paper].answers])))

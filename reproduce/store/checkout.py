@@ -71,14 +71,44 @@ def code_digest() -> str:
 def commit() -> tuple[str, bool]:
     """Return the commit of this code and whether the program differs from it; ``unknown`` and True if there is none.
 
-    A repository around this folder counts only if it tracks this file.
+    A repository around this folder counts only if it tracks this file. If git fails, stderr has its words, once.
     """
+    at, dirty, fault = _asked_of_git()
+    if fault:
+        _say(f"git: {fault}")
+    return at, dirty
+
+
+def git_fault() -> str:
+    """Return in git's words why it cannot read the repository of this program; "" if it can, or there is none."""
+    return _asked_of_git()[2]
+
+
+def _asked_of_git() -> tuple[str, bool, str]:
+    """Return commit, dirty flag and git's fault."""
+    fault, root = "", checkout()
     try:
         _git("ls-files", "--error-unmatch", "--", str(Path(__file__).resolve()))
         changes = _git("status", "--porcelain", "--untracked-files=normal", "--", *PROGRAM)
-        return _git("rev-parse", "HEAD"), bool(changes)
+        return _git("rev-parse", "HEAD"), bool(changes), ""
+    except subprocess.CalledProcessError as error:
+        fault = one_line(" ".join(error.stderr.split())) if error.returncode != 1 else ""  # 1: it is not tracked
+    except (OSError, subprocess.SubprocessError) as error:
+        fault = "it is not installed here" if isinstance(error, FileNotFoundError) else str(error)
+    in_repository = root is not None and any((folder / ".git").exists() for folder in (root, *root.parents))
+    return "unknown", True, fault if in_repository else ""
+
+
+def missing_commits() -> str:
+    """Return why git has not the commits that runs name, and what to do."""
+    if fault := git_fault():
+        return f"git: {fault}"
+    try:
+        shallow = _git("rev-parse", "--is-shallow-repository") == "true"
     except (OSError, subprocess.SubprocessError):
-        return "unknown", True
+        return "there is no git repository here: look them up in a clone"
+    missing = "fetch the whole history (git fetch --unshallow)"
+    return f"{missing if shallow else 'git does not have their commits: fetch them'} to look the others up"
 
 
 def _git(*arguments: str) -> str:
@@ -185,10 +215,27 @@ def no_results() -> str:
     return f"LENGEN_RESULTS names {readable(root)}, which {fault}: {lost} is found; set it to a folder with results"
 
 
+def _left_out(root: Path) -> list[str]:
+    """Return the papers whose committed results git has and a sparse checkout has not."""
+    papers = sorted(path.parent.name for path in (root / "papers").glob("*/__init__.py"))
+    places = [f"results/reference/{name}" for name in papers if not (root / "results" / "reference" / name).is_dir()]
+    if not places:
+        return []
+    try:
+        return [Path(line).name for line in _git("ls-tree", "--name-only", "HEAD", "--", *places).splitlines()]
+    except (OSError, subprocess.SubprocessError):
+        return []
+
+
 def no_reference() -> str:
-    """Return a sentence where committed results cannot be here, as only the program was installed; else nothing."""
-    place = results_root() / "reference"
-    if checkout() is not None or "LENGEN_RESULTS" in os.environ or any(place.glob(f"*/*/{RUNS}")):
+    """Return a sentence where committed results cannot be here: not installed, or not checked out; else nothing."""
+    place, root = reference_root() / "reference", checkout()
+    if root is not None and place == root / "results" / "reference":
+        absent = _left_out(root) if place.is_dir() else [""]
+        names = [readable(place / name) for name in absent]
+        remedy = f"git sparse-checkout add {' '.join(f'results/reference/{name}'.rstrip('/') for name in absent)}"
+        return f"{', '.join(names)}: committed results that are not checked out; {remedy} brings them" if names else ""
+    if root is not None or "LENGEN_RESULTS" in os.environ or any(place.glob(f"*/*/{RUNS}")):
         return ""
     return (
         f"{readable(place)} is not there: the committed results are part of the repository, not of the installed "

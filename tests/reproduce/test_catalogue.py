@@ -1,9 +1,14 @@
 """Selectors, homes of shared specifications, and which runs count."""
 
+import re
+import sys
+import types
+
 import pytest
 
 import papers
 from reproduce.catalogue import CATALOGUE, Catalogue, SelectorError
+from reproduce.cli import main
 from reproduce.store.store import LocalStore
 from tests.fixtures.toy_paper import outcome, spec_with
 
@@ -39,6 +44,7 @@ def test_selectors(selector, expected):
     ("toy/fig1/z*", "there is no variant 'z\\*' in toy/fig1; one of: alpha, beta"),
     ("toy/fig1/alpha/cpu", "expected paper, paper/figure or paper/figure/variant"),
     ("", "there is no paper ''"),
+    ("paper5", "there is no paper 'paper5'"),
 ])  # fmt: skip
 def test_unknown_selectors_get_the_nearest_names(selector, sentence):
     with pytest.raises(SelectorError, match=sentence):
@@ -56,6 +62,42 @@ def test_one_experiment_is_asked_for_and_equal_specifications_have_one_home():
         and CATALOGUE.home(beta, "cpu") is beta
     )
     assert CATALOGUE.home(huge, "cpu") is huge  # it has no specification there
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("toy toy/fig1", "toy/fig1 lies in toy: write toy/fig1 for it alone, or toy for all of it"),
+    ("fig1 toy", "toy/fig1 lies in toy"),
+    ("toy fig1", "toy/fig1 lies in toy"),
+    ("paper1 1/fig2/gamma", "toy/fig2/gamma lies in toy"),
+    ("toy/* toy/fig1/beta", r"toy/fig1/beta lies in toy/\*: write"),
+    ("toy/fig1 alpha", "there is no paper 'alpha': write toy/fig1/alpha"),
+    ("toy fig1/beta", "toy/fig1/beta lies in toy"),
+    ("toy alpha", "there is no paper 'alpha'"),
+])  # fmt: skip
+@pytest.mark.parametrize("command", ["run", "list", "show", "figures", "compare", "promote"])
+def test_a_space_for_a_slash_is_a_question(command, words, sentence, capsys, results):
+    assert main([command, *words.split()]) == 2
+    shown = capsys.readouterr()
+    assert re.search(sentence, shown.err) and shown.out == "" and not results.exists()
+    assert CATALOGUE.side_by_side(["fig2", "toy/fig1", "paper1/fig2"]) == ["toy/fig2", "toy/fig1"]
+
+
+def test_what_stands_apart_has_no_number():
+    known = Catalogue(papers.found())
+    assert known.aliases()["paper4"] == "task_hinting" and "matrix" not in known.aliases().values()
+    for number in ("5", "paper5", "papers/5"):
+        with pytest.raises(SelectorError, match="there is no paper"):
+            known.select(number)
+    assert known.canonical("matrix") == "matrix" and known.canonical("4") == "task_hinting"
+
+
+def test_another_package_called_papers_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "papers", types.ModuleType("papers"))
+    with pytest.raises(SelectorError, match=r"cannot be loaded .*another package of this name hides it"):
+        Catalogue().papers()
+    monkeypatch.setitem(sys.modules, "papers", None)
+    with pytest.raises(SelectorError, match="git sparse-checkout add papers"):
+        Catalogue().papers()
 
 
 def test_another_paper_is_another_folder(monkeypatch, tmp_path):

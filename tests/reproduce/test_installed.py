@@ -13,6 +13,7 @@ import pytest
 import lengen
 from lengen.cli import entry
 from reproduce.cli import main
+from reproduce.commands import doctor
 from reproduce.store import checkout
 
 pytestmark = pytest.mark.slow
@@ -133,6 +134,76 @@ def test_without_git_no_commit_is_claimed(vendored, monkeypatch, tmp_path):
     assert checkout.commit() == ("unknown", True)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert checkout.commit() == ("unknown", True)
+
+
+def foreign(git_folder, monkeypatch):
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+
+
+def without_git(git_folder, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+
+
+def damaged(git_folder, monkeypatch):
+    (git_folder / "HEAD").write_text("nothing")
+
+
+def empty(git_folder, monkeypatch):
+    git(git_folder.parent, "update-ref", "-d", "HEAD")
+
+
+@pytest.mark.parametrize(("harm", "words"), [
+    (foreign, "fatal: detected dubious ownership in repository"),
+    (without_git, "it is not installed here"),
+    (damaged, "fatal: not a git repository"),
+    (empty, "fatal: "),
+])  # fmt: skip
+def test_a_failure_of_git_is_passed_on_once_and_the_doctor_names_it(vendored, monkeypatch, capsys, harm, words):
+    git(vendored, "add", "--force", ".")
+    git(vendored, "commit", "-qm", "vendored")
+    assert doctor.git().remedy == "" and checkout.missing_commits().startswith("git does not have their commits")
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
+    harm(vendored.parents[1] / ".git", monkeypatch)
+    checkout._say.cache_clear()
+    assert [checkout.commit() for _ in range(2)] == [("unknown", True)] * 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"git: {words}") and said.count("\n") == 1
+    assert words in doctor.git().found and doctor.git().remedy and words in checkout.missing_commits()
+    assert "unshallow" not in checkout.missing_commits()
+
+
+def test_commits_of_a_shallow_clone_can_be_fetched(vendored, monkeypatch, tmp_path):
+    git(vendored, "add", "--force", ".")
+    git(vendored, "commit", "-qm", "vendored")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{tmp_path / 'thesis'}", "shallow")
+    copy = tmp_path / "shallow" / "vendored" / "suite" / "reproduce" / "store" / "checkout.py"
+    monkeypatch.setattr(checkout, "__file__", str(copy))
+    assert checkout.missing_commits() == "fetch the whole history (git fetch --unshallow) to look the others up"
+    shutil.rmtree(tmp_path / "shallow" / ".git")
+    assert checkout.missing_commits().startswith("there is no git repository here")
+
+
+def test_results_that_a_sparse_checkout_leaves_out_are_named(vendored, monkeypatch, capsys):
+    monkeypatch.delenv("LENGEN_RESULTS", raising=False)
+    for paper in ("first", "second", "new"):
+        (vendored / "papers" / paper).mkdir(parents=True)
+        (vendored / "papers" / paper / "__init__.py").touch()
+    for paper in ("first", "second"):
+        (vendored / "results" / "reference" / paper).mkdir(parents=True)
+        (vendored / "results" / "reference" / paper / "comparison.md").touch()
+    git(vendored, "add", "--force", ".")
+    git(vendored, "commit", "-qm", "vendored")
+    assert checkout.no_reference() == "", "a new paper has no committed results"
+    shutil.rmtree(vendored / "results" / "reference" / "second")
+    said = checkout.no_reference()
+    assert said.endswith("git sparse-checkout add results/reference/second brings them") and "first" not in said
+    assert "results/reference/second: committed results that are not checked out" in said
+    shutil.rmtree(vendored / "results")
+    checkout._say.cache_clear()
+    checkout.stores(), checkout.stores()
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.endswith("git sparse-checkout add results/reference brings them\n")
 
 
 def test_the_digest_of_the_code_is_the_same_with_other_line_ends(vendored):
@@ -300,3 +371,21 @@ def test_a_file_of_the_user_that_hides_the_program_of_a_clone_is_named(hostile):
     (hostile / "reproduce.py").write_text("")
     code = "import lengen\ntry: lengen.load('a/b/c')\nexcept ValueError as e: print(e)"
     assert "hides the program of this clone with its name" in python(hostile, ROOT, "-c", code)
+
+
+def test_what_a_notebook_and_a_folder_hand_down_stops_no_command(tmp_path):
+    """The backend of a notebook, and modules in the current folder that are called as those of the program."""
+    for name in ("papers", "lengen", "matplotlib", "benchmarks"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('of the user')")
+    environment = {**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline", "PYTHONPATH": str(ROOT)}
+    environment["LENGEN_RESULTS"] = str(tmp_path / "results")
+    run = "run task_hinting/thm5.1/float32 --profile smoke --seeds 0,1 --jobs 2"
+    for command in (run, "figures task_hinting/thm5.1", "list coupling/fig3"):
+        words = [sys.executable, "-m", "reproduce", *command.split()]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0 and "Error" not in done.stderr, done.stderr
+    code = "import os, lengen; print(os.environ['MPLBACKEND'])"
+    words = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout.startswith("module://"), "the library leaves it alone"

@@ -173,10 +173,13 @@ def root(tmp_path, monkeypatch):
 
 def test_a_healthy_machine_has_a_line_for_everything_and_leaves_no_trace(root, capsys):
     code = main(["doctor"])
-    lines = capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr()
+    lines = shown.out.splitlines()
     assert [line[5:18].strip() for line in lines] == [
-        "Python", "processor", "disk", "permission", "leases", "stale leases", "packages", "torch", "CUDA", "compiler",
+        "Python", "processor", "disk", "permission", "leases", "stale leases", "packages", "git", "torch", "CUDA",
+        "compiler",
     ]  # fmt: skip
+    assert ["loading torch" in line or "trying torch.compile" in line for line in shown.err.splitlines()] == [True] * 2
     assert code == any(line.startswith("look") for line in lines)
     assert all(line.startswith("ok") for line in lines[3:6])
     assert not root.exists() and list(root.parent.iterdir()) == []
