@@ -156,6 +156,10 @@ def test_what_it_costs_is_what_a_dry_run_says(profile, given, workers, capsys, m
     (line,) = re.findall(rf"^\| {given} \|.*\| (.+) on ", README, re.MULTILINE)
     assert line == f"{', '.join(value for value, _ in told)} {told[0][1]}"
     assert len({unit for _, unit in told}) == 1
+    monkeypatch.setattr("reproduce.commands.results.usable_cores", lambda: workers)
+    assert main(["list"]) == 0
+    listed = re.findall(rf" {profile} +(?:< )?([\d.]+ \w+) ", capsys.readouterr().out)
+    assert listed[:4] == [" ".join(words) for words in told], "list says the same"
 
 
 @pytest.mark.parametrize("paper", CATALOGUE.papers())

@@ -8,21 +8,20 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from lengen.experiment import PROFILES, Experiment
+from lengen.experiment import Experiment
 from lengen.part import SettingError
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, USUAL, usual_profile
 from reproduce.comparison.published import CHECKED
 from reproduce.pages import terminal
 from reproduce.runs import plan as planning
-from reproduce.runs.costs import accuracies, cost_on, in_words, makespan, updates_made, usable_cores
+from reproduce.runs.costs import accuracies, cost_on, in_words, makespan, usable_cores
 from reproduce.runs.display import Display, counter
 from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, Plan, PlanError, Report
 from reproduce.runs.slurm import WORKERS, Slurm
-from reproduce.store.checkout import provenance, reference_root, results_root, stores
+from reproduce.store.checkout import provenance, results_root, stores
 from reproduce.store.files import one_line, readable
-from reproduce.store.reference import Reference
 from reproduce.store.store import LocalStore, Store
 
 OWN = {"address": "ray", "gpus_per_run": "ray", "cpus_per_run": "ray or slurm"}
@@ -293,20 +292,14 @@ def _has_gpu() -> bool:
 
 
 def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
-    """Return the share of its updates that each job makes, by committed runs of the same.
-
-    These are at its profile or, where there are none, at the next larger one that has some, else at the next smaller
-    one; None if they cannot tell.
-    """
-    committed, held = Reference(reference_root()), dict[tuple[str, str], list[Run]]()
+    """Return `planning.share_made` of each job."""
+    shares: dict[tuple[str, str, str], float | None] = {}
     for job in jobs:
-        key = job.experiment, job.profile
-        if job.spec.train.stop_at and not job.overrides and key not in held:
-            experiment, place = CATALOGUE.select_one(job.experiment), PROFILES.index(job.profile)
-            nearest = PROFILES[place:] + PROFILES[:place][::-1]
-            choices = (CATALOGUE.declared_runs(committed, experiment, profile) for profile in nearest)
-            held[key] = next(filter(None, choices), [])
-    return {job: updates_made(job.spec, held.get((job.experiment, job.profile), [])) for job in jobs}
+        key = job.experiment, job.profile, job.spec.hash()
+        if key not in shares:
+            changed = job.spec if job.overrides else None
+            shares[key] = planning.share_made(CATALOGUE.select_one(job.experiment), job.profile, changed)
+    return {job: shares[job.experiment, job.profile, job.spec.hash()] for job in jobs}
 
 
 def _about(made: Mapping[Job, float | None], workers: int, where: str, *, gpu: bool) -> str:

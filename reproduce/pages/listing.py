@@ -6,7 +6,7 @@ matplotlib, no records.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.experiment import PROFILES, Experiment, Figure
@@ -18,17 +18,19 @@ from reproduce.comparison.distance import in_words as differing_in_words
 from reproduce.comparison.published import CHECKED
 from reproduce.comparison.recorded import WORDS, Recorded
 from reproduce.pages.terminal import LOOKS, breakable, entry, table
-from reproduce.runs.costs import cost, in_words, makespan
-from reproduce.store.store import Store
+from reproduce.runs.costs import cost_on, in_words, makespan
+from reproduce.runs.plan import share_made
+from reproduce.store.store import WEIGHTS, Store
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
+AT_MOST = "< "
 LEGEND = (
-    "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU), with all updates of "
-    "trainings that may stop early (--dry-run knows when); has run: of its experiments those with a finished run. "
+    "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU), at most (<) where it is "
+    "not known when trainings stop; has run: of its experiments those with a finished run. "
     "Values and statements: as the committed tables have them. "
     "compare PAPER --all shows all of them, list PAPER its figures, list PAPER/FIGURE their variants."
 )
@@ -63,17 +65,24 @@ def _size(
     suite = [item for item in experiments if profile in item.specs and profile not in item.extra]
     if not suite:
         return None
-    time = in_words(makespan(_seconds(suite, profile), 1 if profile == "paper" else cores))
+    seconds, most = _seconds(suite, profile)
+    time = most + in_words(makespan(seconds, 1 if profile == "paper" else cores))
     return profile, time, f"{sum(_has_run(item, (profile,), stores) for item in suite)} of {len(suite)}"
 
 
-def _seconds(items: Sequence[Experiment], profile: str) -> list[float]:
-    """Return the seconds of the runs of these experiments at a profile they have; a shared run counts once."""
+def _seconds(items: Sequence[Experiment], profile: str) -> tuple[list[float], str]:
+    """Return the seconds of the runs of these experiments at a profile they have; a shared run counts once.
+
+    And a sign for an upper bound, where it is not known when trainings stop.
+    """
     runs: dict[tuple[str, int], float] = {}
+    homes = {home.name: home for home in (CATALOGUE.home(item, profile) for item in items)}
+    shares = {name: share_made(home, profile) for name, home in homes.items()}
     for item in items:
-        home, seconds = CATALOGUE.home(item, profile).name, cost(item.specs[profile], profile).total
+        home = CATALOGUE.home(item, profile).name
+        seconds = cost_on(item.specs[profile], gpu=profile == "paper", made=shares[home] or 1.0).total
         runs |= {(home, seed): seconds for seed in item.default_seeds(profile)}
-    return list(runs.values())
+    return list(runs.values()), AT_MOST * (None in shares.values())
 
 
 def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Store]) -> bool:
@@ -133,7 +142,7 @@ def figures(
 
 
 def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> "Table":
-    """Return a row per variant: its name, what is claimed of it where, time, and the stored seeds at each size.
+    """Return a row per variant: its name, what is claimed of it where, time, the stored seeds at each size, weights.
 
     Where every variant has a remark, the one that most have is the table's caption instead.
     """
@@ -141,35 +150,40 @@ def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> "Table":
     usual, times = Counter(remarks).most_common(1)[0]
     shared = usual if all(remarks) and times > 1 and len(remarks) < 2 * times else ""
     found = table("variant", ("time", "right"), *(store.name for store in stores))
+    papers = dict.fromkeys(item.paper for item in chosen)
+    runs = [run for store in stores[:1] for name in papers for run in store.headers(name, holding=WEIGHTS)]
+    committed = {(run.store, run.experiment, run.profile) for run in runs}
     if shared:
         found.caption = shared if times == len(remarks) else f"All without a remark in brackets: {shared}"
         found.caption_justify = "left"
     for item, remark in zip(chosen, remarks, strict=True):
         said = "" if remark in ("", shared) else f" [{remark}]"
         cell = entry(item.name, f"{item.place}:{said} {item.claim}")
-        found.add_row(cell, _time([item]), *(_seeds(item, store) for store in stores))
+        found.add_row(cell, _time([item]), *(_seeds(item, store, committed) for store in stores))
     return found
 
 
 def _time(items: Sequence[Experiment]) -> str:
     """Return the time of the runs of these experiments one by one, at the default size of `run`."""
     profile = usual_profile(items)
-    seconds = _seconds([item for item in items if profile in item.specs], profile)
-    return f"{in_words(sum(seconds))} {profile}" if seconds else "-"
+    seconds, most = _seconds([item for item in items if profile in item.specs], profile)
+    return f"{most}{in_words(sum(seconds))} {profile}" if seconds else "-"
 
 
-def _seeds(item: Experiment, store: Store) -> str:
-    """Return the seeds by size, runs made with ``--set`` apart: ``cpu 3 +1 with --set``.
+def _seeds(item: Experiment, store: Store, committed: Container[tuple[str, str, str]]) -> str:
+    """Return the seeds by size, runs made with ``--set`` apart: ``cpu 3 +1 with --set``; ``weights`` if some have any.
 
-    Each reader of a shared run counts it.
+    Each reader of a shared run counts it. ``committed``: store, experiment and profile of runs with committed weights.
     """
     lines = []
     for profile in item.specs:
-        runs = list(store.made(CATALOGUE.home(item, profile).name, profile))
+        home = CATALOGUE.home(item, profile).name
+        runs = list(store.made(home, profile))
         declared = len({run.seed for run in runs if CATALOGUE.counts(run, item, profile)})
         overridden = sum(CATALOGUE.overridden(run, item, profile) for run in runs)
         if declared or overridden:
-            lines.append(f"{profile} {declared}" + (f" +{overridden} with --set" if overridden else ""))
+            weights = ", weights" * ((store.name, home, profile) in committed)
+            lines.append(f"{profile} {declared}" + (f" +{overridden} with --set" if overridden else "") + weights)
     return "\n".join(lines) or "-"
 
 
@@ -214,7 +228,8 @@ def description(experiment: Experiment, published: Sequence[Entry], full: bool =
     alike = [row for row in rows if len(set(row[1:])) == 1 and len(profiles) > 1]
     parts += [Text(), _setting(alike, ["at every size"])] if alike else []
     apart = [row for row in rows if row not in alike]
-    apart.append(["estimated", *(in_words(cost(experiment.specs[profile], profile).total) for profile in profiles)])
+    times = (_seconds([experiment], profile) for profile in profiles)
+    apart.append(["estimated", *(most + in_words(max(seconds, default=0.0)) for seconds, most in times)])
     if full:
         apart.append(["hash", *(experiment.specs[profile].hash() for profile in profiles)])
     parts += [Text(), _setting(apart, profiles)]

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from lengen.experiment import Experiment
+from lengen.experiment import PROFILES, Experiment
 from lengen.results.progress import Progress
 from lengen.results.records import Run
 from lengen.settings.spec import Spec
 from reproduce.catalogue import CATALOGUE
-from reproduce.runs.costs import cost
+from reproduce.runs.costs import cost, updates_made
+from reproduce.store.checkout import reference_root
+from reproduce.store.reference import Reference
 from reproduce.store.store import LocalStore, Store
 
 
@@ -123,6 +125,21 @@ def plan(
         other = "--profile" if any(experiment.specs for experiment in chosen) else "variant"
         raise PlanError(f"{name} has no {profile} profile ({reason}): choose another {other}")
     return Plan(tuple(jobs.values()), absent)
+
+
+def share_made(experiment: Experiment, profile: str, spec: Spec | None = None) -> float | None:
+    """Return the share of its updates that a run of an experiment makes, by committed runs of the same.
+
+    These are at its profile or, where there are none, at the next larger one that has some, else at the next smaller
+    one; None if they cannot tell. ``spec``: the declared one, if it was not changed.
+    """
+    if spec is not None or not experiment.specs[profile].train.stop_at:
+        return updates_made(spec or experiment.specs[profile], [])
+    place, committed = PROFILES.index(profile), Reference(reference_root())
+    choices = (
+        CATALOGUE.declared_runs(committed, experiment, nearest) for nearest in PROFILES[place:] + PROFILES[:place][::-1]
+    )
+    return updates_made(experiment.specs[profile], next(filter(None, choices), []))
 
 
 def longest_first(jobs: Sequence[Job]) -> list[Job]:

@@ -3,6 +3,7 @@ from."""
 
 import re
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,8 @@ from reproduce.comparison.recorded import WORDS, recorded
 from reproduce.pages import listing
 from reproduce.pages.listing import different_kernels
 from reproduce.store import reference, run_folder
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +86,13 @@ def test_what_most_variants_lack_is_said_once_and_figures_of_details_have_no_ans
     shown = said("show", "coupling/fig3/nope-scratchpad")
     assert "in a detail" in shown and "holds" not in shown
     assert "ours 100 (+0)" in said("show", "coupling/fig3/coupling-scratchpad")
+
+
+def test_committed_weights_are_marked(capsys):
+    marked = {line.split()[0] for line in lines(capsys, "*/*") if line.endswith("weights") or ", weights " in line}
+    kept = ROOT.glob("results/reference/*/*/*/*/seed-*/model.safetensors")
+    homes = {"/".join(path.relative_to(ROOT / "results" / "reference").parts[:3]) for path in kept}
+    assert homes <= marked and len(marked) < 3 * len(homes), "with those that share the run"
 
 
 def test_wildcards_name_papers_figures_and_variants(results, capsys):
