@@ -16,8 +16,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import torch
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.calibration import calibration
 from benchmarks.speed import FULL, Sizes, data_speed, decoding, edit_distance
@@ -25,6 +23,7 @@ from benchmarks.timing import Entry, fixed
 from benchmarks.trainer import training
 from benchmarks.writing import writing
 from lengen.machine import cores, machine
+from reproduce.pages import terminal
 from reproduce.store.checkout import commit
 from reproduce.store.files import StoreError, write_text
 
@@ -40,21 +39,20 @@ BENCHMARKS: dict[str, Callable[[Sizes], list[Entry]]] = {
 
 def measure(names: Sequence[str], sizes: Sizes) -> list[Entry]:
     """Run benchmarks one after another on one thread, and print a line before each and a table of all."""
-    console, entries, threads = Console(), [], torch.get_num_threads()
+    entries, threads = list[Entry](), torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         for name in names:
-            console.print(f"measuring {name} ...", style="dim", highlight=False)
+            print(f"measuring {name} ...", flush=True)
             entries += [entry._replace(command=f"make bench ONLY={name}") for entry in BENCHMARKS[name](sizes)]
     finally:
         torch.set_num_threads(threads)
-    table = Table(title=f"speed on {machine()}")
-    for head, whole in (("name", True), ("value (spread)", True), ("unit", False), ("against", False), ("what", False)):
-        table.add_column(head, no_wrap=whole, overflow="fold")
+    shown = terminal.table("", ("value", "right"), "spread", "unit")
     for entry in entries:
-        spread = "" if entry.low == entry.high else f" ({entry.low:.3g} to {entry.high:.3g})"
-        table.add_row(entry.name, f"{entry.value:,.3g}{spread}", entry.unit, entry.against, entry.what)
-    console.print(table)
+        spread = "" if entry.low == entry.high else f"{entry.low:.3g} to {entry.high:.3g}"
+        what = f"{entry.what}; against: {entry.against}" if entry.against else entry.what
+        shown.add_row(terminal.entry(entry.name, what), f"{entry.value:,.3g}", spread, entry.unit)
+    terminal.show(f"speed on {machine()}", "", shown)
     return entries
 
 

@@ -31,6 +31,9 @@ NAMES = {
 }
 
 
+WHAT = "exact match of ten operands of ten digits, ninety-six examples at once, beside greedy decoding with a cache"
+
+
 @pytest.fixture(autouse=True)
 def small_model(monkeypatch):
     for name in ("SPEC", "ENCODER_DECODER"):
@@ -55,7 +58,21 @@ def test_every_entry_has_one_schema_and_stands_in_the_file_that_was_asked_for(tm
         assert measured["low"] <= measured["value"] <= measured["high"]
     commands = {measured["name"]: measured["command"] for measured in entries}
     assert commands["calibration_vs_loop"] == "make bench ONLY=calibration"
-    assert "measuring decoding" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "measuring decoding" in shown and max(map(len, shown.splitlines()[-60:])) <= 180
+
+
+@pytest.mark.parametrize("columns", ["80", "180"])
+def test_a_table_that_is_piped_has_whole_words_and_columns(columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr(
+        bench, "BENCHMARKS", {"x": lambda sizes: [entry("a_long_name_of_a_ratio", WHAT, [2.5, 3], "x")]}
+    )
+    bench.measure(["x"], speed.TINY)
+    lines = capsys.readouterr().out.splitlines()
+    (row,) = (line.split() for line in lines if line.startswith("a_long_name"))
+    assert row == ["a_long_name_of_a_ratio", "2.75", "2.55", "to", "2.95", "x"]
+    assert max(map(len, lines)) <= int(columns) and len(lines) < 9, "no word a line"
 
 
 def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(tmp_path, monkeypatch, capsys):

@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from lengen.experiment import Experiment
+from lengen.machine import machine
 from lengen.part import SettingError
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, USUAL, usual_profile
 from reproduce.comparison.published import CHECKED
 from reproduce.pages import terminal
 from reproduce.runs import plan as planning
-from reproduce.runs.costs import accuracies, cost_on, in_words, makespan, usable_cores
-from reproduce.runs.display import Display, counter
+from reproduce.runs.costs import accuracies, cost_on, in_words, makespan, usable_cores, whole
+from reproduce.runs.display import SURE, Display, counter
 from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, Plan, PlanError, Report
 from reproduce.runs.slurm import WORKERS, Slurm
@@ -86,6 +87,8 @@ def slurm(options: argparse.Namespace, order: Order) -> Slurm:
     return Slurm(order.root, tuple(words), workers, jobs, cpus or 1.0, gpu, sbatch)
 
 
+SLOW = 1.5
+"""Times the estimate from which a dry run says so."""
 SENDING = (
     "to send the results: python -m reproduce promote PAPER adds the finished runs to results/reference; commit that "
     "on a branch and open a pull request, or send the folder results/reference/PAPER"
@@ -142,7 +145,11 @@ def run_command(options: argparse.Namespace) -> int:
     made = _made(todo)
     gpu = _on_gpu(made, options)
     costs = {job: cost_on(job.spec, gpu=gpu, made=share or 1.0) for job, share in made.items()}
-    with engine(options, bool(todo)) as maker, Display(costs, min(maker.workers, len(todo)), len(done)) as display:
+    before, pace = len(done), _pace(done, gpu=gpu)
+    with (
+        engine(options, bool(todo)) as maker,
+        Display(costs, min(maker.workers, len(todo)), before, pace=pace) as display,
+    ):
         report = planning.run(plan.jobs, done, order, maker, display)
     _tell_outcome(report, local, chosen, options)
     if options.telling_first:
@@ -302,9 +309,19 @@ def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
     return {job: shares[job.experiment, job.profile, job.spec.hash()] for job in jobs}
 
 
-def _about(made: Mapping[Job, float | None], workers: int, where: str, *, gpu: bool) -> str:
+def _pace(done: Mapping[Job, Run], *, gpu: bool) -> float | None:
+    """Return the seconds of finished runs per second estimated; None if they are short, or of another machine."""
+    passed = expected = 0.0
+    for job, run in done.items():
+        if not run.constructed and run.info.get("processor") == machine().model:
+            share = run.scalar("steps", job.spec.train.steps) / max(1, job.spec.train.steps)
+            passed, expected = passed + whole(run), expected + cost_on(job.spec, gpu=gpu, made=share).total
+    return passed / expected if expected > SURE and passed else None
+
+
+def _about(made: Mapping[Job, float | None], workers: int, where: str, *, gpu: bool, pace: float = 1.0) -> str:
     """Return the time that jobs take there: an upper bound where trainings stop early and none is committed."""
-    seconds = [cost_on(job.spec, gpu=gpu, made=share or 1.0).total for job, share in made.items()]
+    seconds = [pace * cost_on(job.spec, gpu=gpu, made=share or 1.0).total for job, share in made.items()]
     return f"{'at most' if None in made.values() else 'about'} {in_words(makespan(seconds, workers))} on {where}"
 
 
@@ -328,7 +345,10 @@ def _dry_run(plan: Plan, done: dict[Job, Run], workers: int, profile: str) -> No
     unit = "GPU" if gpu else "core"
     workers = min(workers, max(1, len(made)))
     where = f"one {unit}" if workers == 1 else f"{workers} {unit}s"
-    left = f", {_about(made, workers, where, gpu=gpu)}" if made else ""
+    pace = _pace(done, gpu=gpu) or 1.0
+    left = f", {_about(made, workers, where, gpu=gpu, pace=pace)}" if made else ""
+    if made and pace > SLOW:
+        left += f", at {pace:.1f} times the estimated time, as the finished ones took"
     if made and gpu:
         left += f" ({_on_cores(made)})"
     terminal.tell(f"{len(made)} to run, {len(done)} finished{left}")

@@ -20,41 +20,64 @@ QUIET = 10.0
 """Seconds between two lines of one run where there is no terminal."""
 COMPILING = "compiling"
 """Stage of a run before its first step, as `RESUMING` is."""
+SURE = 60.0
+"""Seconds of steps after which their pace counts alone."""
+HALF_LIFE = 120.0
+"""Seconds after which a pace counts half: another program may have come or gone. One report takes a tenth at most."""
 PATIENCE = 2.0
 """Seconds after which a command says how far it is."""
 
 
 class Forecast:
-    """Time left for a set of jobs: estimated costs, corrected by the speed seen so far."""
+    """Time left for a set of jobs: estimated costs, corrected by the speed of the last minutes.
 
-    def __init__(self, costs: Mapping[Job, Cost], workers: int, now: Callable[[], float] = time.monotonic) -> None:
+    ``pace``: seconds that passed per second estimated in earlier runs on this machine; None if there are none.
+    """
+
+    def __init__(
+        self, costs: Mapping[Job, Cost], workers: int, now: Callable[[], float] = time.monotonic,
+        pace: float | None = None,
+    ) -> None:  # fmt: skip
         self._costs, self._workers, self._now = dict(costs), max(1, workers), now
-        self._first: dict[Job, tuple[float, float]] = {}
-        self._last: dict[Job, tuple[float, float]] = {}
+        self._passed, self._expected = (SURE * pace, SURE) if pace else (0.0, 0.0)
+        self._begun: dict[Job, float] = {}
+        self._before_steps: list[float] = []
+        self._seen: dict[Job, float] = {}
+        self._shares: dict[Job, float] = {}
         self._over: set[Job] = set()
 
+    def begin(self, job: Job) -> None:
+        """Note that a job begins: until its first step it loads and compiles."""
+        self._begun[job] = self._now()
+
     def see(self, job: Job, progress: Progress) -> None:
-        """Note how far a job is; the clock of a job starts with its first step, not with imports or compiling.
+        """Note how far a job is; its pace is that of its steps, without imports or compiling.
 
         A job that begins a further stage at its first step stays where it was until that is further.
         """
         if progress.stage in (COMPILING, RESUMING):
-            self._first.pop(job, None)
+            self._seen.pop(job, None)
             return
-        _, before = self._last.get(job, (0.0, 0.0))
-        point = (self._now(), max(before, self._share(job, progress)))
-        self._first.setdefault(job, point)
-        self._last[job] = point
+        now = self._now()
+        if job in self._begun:
+            self._before_steps.append(now - self._begun.pop(job))
+        self._learn(job, now, max(self._shares.get(job, 0.0), self._share(job, progress)))
 
     def close(self, job: Job) -> None:
         """Note that a job finished or failed."""
-        if job in self._first:
-            self._last[job] = (self._now(), 1.0)
+        if job in self._seen:
+            self._learn(job, self._now(), 1.0)
+            del self._seen[job]
         self._over.add(job)
 
     def left(self) -> float:
         """Return the seconds until the last job is done."""
-        left = [self._left_of(job) * self._pace() for job in self._costs if job not in self._over]
+        pace, waits = self._pace(), self._before_steps
+        waiting = sum(waits) / len(waits) if waits else 0.0
+        left = [
+            self._left_of(job) * pace + waiting * (job not in self._shares)
+            for job in self._costs if job not in self._over
+        ]  # fmt: skip
         return makespan(left, self._workers)
 
     def share(self) -> float:
@@ -64,14 +87,23 @@ class Forecast:
         return 1 - left / total if total else 1.0
 
     def _left_of(self, job: Job) -> float:
-        return self._costs[job].total * (1 - self._last.get(job, (0.0, 0.0))[1])
+        return self._costs[job].total * (1 - self._shares.get(job, 0.0))
+
+    def _learn(self, job: Job, now: float, share: float) -> None:
+        """Note the share of a job, and the time since its last report; what was long ago fades."""
+        if job in self._seen:
+            passed = now - self._seen[job]
+            left = 0.5 ** min(passed / (HALF_LIFE * self._workers), 0.1)
+            self._passed = self._passed * left + passed
+            self._expected = self._expected * left + self._costs[job].total * (share - self._shares[job])
+        self._seen[job], self._shares[job] = now, share
 
     def _pace(self) -> float:
-        """Return the seconds that passed per second estimated."""
-        passed = sum(self._last[job][0] - first for job, (first, _) in self._first.items())
-        expected = sum(self._costs[job].total * (self._last[job][1] - share) for job, (_, share) in self._first.items())
+        """Return the seconds that passed per second estimated; those since the last report of a job have passed."""
+        silent = sum(self._now() - seen for seen in self._seen.values())
+        passed, expected = self._passed + silent, self._expected
         # a pinch of the estimate keeps the first seconds from running wild; after a minute what was measured counts
-        pinch = 2.0 * max(0.0, 1 - passed / 60)
+        pinch = 2.0 * max(0.0, 1 - passed / SURE)
         return (passed + pinch) / (expected + pinch) if expected > 0 else 1.0
 
     def _share(self, job: Job, progress: Progress) -> float:
@@ -83,12 +115,15 @@ class Forecast:
 class Display:
     """A `reproduce.runs.plan.Watch` that shows; use it as a context manager.
 
-    ``before`` counts runs that were finished when the command began.
+    ``before`` counts runs that were finished when the command began; ``pace`` is theirs (`Forecast`).
     """
 
-    def __init__(self, costs: Mapping[Job, Cost], workers: int, before: int = 0, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, costs: Mapping[Job, Cost], workers: int, before: int = 0, stream: TextIO | None = None,
+        pace: float | None = None,
+    ) -> None:  # fmt: skip
         self._stream = sys.stderr if stream is None else stream
-        self._forecast = Forecast(costs, workers)
+        self._forecast = Forecast(costs, workers, pace=pace)
         self._total, self._done, self._failed = len(costs) + before, before, 0
         self._stages: dict[Job, str] = {}
         self._began: dict[Job, float] = {}
@@ -108,6 +143,7 @@ class Display:
 
     def started(self, job: Job) -> None:
         self._stages[job] = ""
+        self._forecast.begin(job)
         self._began[job] = self._spoke[job] = time.monotonic()
         if self._bars is None:
             self._say(f"{job.name}: started")

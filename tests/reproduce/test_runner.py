@@ -6,6 +6,7 @@ import itertools
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -14,6 +15,8 @@ from lengen import SettingError
 from lengen.experiment import Experiment
 from lengen.results.progress import Progress
 from reproduce.catalogue import CATALOGUE, usual_profile
+from reproduce.cli import main
+from reproduce.commands import run as run_module
 from reproduce.runs import costs as estimate
 from reproduce.runs import local, worker
 from reproduce.runs import plan as runner
@@ -318,6 +321,47 @@ def test_after_a_minute_of_steps_the_time_left_is_what_the_steps_take(slower, co
             break
     forecast.see(job, Progress("train", step, 1000, None, None))
     assert forecast.left() == pytest.approx(2000 * slower - second, rel=0.2)
+
+
+def job_steps(forecast, now, job, seconds, slower, step=0):
+    """Report a step of 1.8 estimated seconds of a thousand, ``slower`` times as long, for so many seconds."""
+    end = now[0] + seconds
+    while now[0] < end:
+        now[0] += 1.8 * slower
+        step += 1
+        forecast.see(job, Progress("train", step, 1000, None, None))
+    return step
+
+
+def test_a_machine_that_becomes_slow_is_noticed_within_minutes_and_silence_is_time_too():
+    first, second = (Job("toy/fig1/alpha", "cpu", seed, SPEC) for seed in range(2))
+    now = [0.0]
+    forecast = Forecast({job: estimate.Cost(1800.0, 200.0) for job in (first, second)}, 1, lambda: now[0])
+    forecast.begin(first)
+    now[0] = 30.0
+    forecast.see(first, Progress("train", 0, 1000, None, None))
+    step = job_steps(forecast, now, first, 600, 1.0)
+    assert forecast.left() == pytest.approx(1400 + 2000 + 30, rel=0.1), "the second one will load for 30 s, too"
+    step = job_steps(forecast, now, first, 600, 4.0, step)
+    assert forecast.left() == pytest.approx(4 * (2000 - 1.8 * step + 2000), rel=0.25)
+    before = forecast.left()
+    now[0] += 600
+    assert forecast.left() > 1.3 * before, "no report for ten minutes"
+
+
+def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys):
+    job = Job("toy/fig1/alpha", "cpu", 0, SPEC)
+    forecast = Forecast({job: estimate.Cost(90.0, 10.0)}, 1, lambda: 0.0, pace=3.0)
+    assert forecast.left() == pytest.approx(300.0)
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0"]) == 0
+    monkeypatch.setattr(run_module, "cost_on", lambda spec, **kind: estimate.Cost(90.0, 10.0))
+    monkeypatch.setattr(run_module, "whole", lambda made: 300.0)
+    capsys.readouterr()
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0,1", "--dry-run"]) == 0
+    assert "about 5 min on one core, at 3.0 times the estimated time" in " ".join(capsys.readouterr().out.split())
+    monkeypatch.setattr(run_module, "machine", lambda: SimpleNamespace(model="another"))
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0,1", "--dry-run"]) == 0
+    assert "2 min on one core" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_run_that_goes_on_says_at_what_step(monkeypatch):
