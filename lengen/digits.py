@@ -147,6 +147,14 @@ class OperandError(ValueError):
     """Operands a task cannot take; the message is one sentence for the user."""
 
 
+class RoomError(OperandError):
+    """Operands that need larger position ids than the model has: a ``level``, from 0, ``needs`` ids up to a number."""
+
+    def __init__(self, sentence: str, level: int, needs: int) -> None:
+        super().__init__(sentence)
+        self.level, self.needs = level, needs
+
+
 def whole(name: str, value: object, most: int = 2**31, least: int = 1) -> int:
     """Return a number of digits, operands or examples that a script gives.
 

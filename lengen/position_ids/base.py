@@ -72,10 +72,12 @@ class PositionIds(Axis):
 
 def refuse_longer(kind: str, sizes: Tensor, max_position: int) -> None:
     """Raise `OperandError` if an example of ``sizes`` (B,) tokens has more than there are ids."""
-    from lengen.digits import OperandError
+    from lengen.digits import RoomError
 
     if int(sizes.max()) > max_position + 1:
-        raise OperandError(
+        raise RoomError(
             f"these operands make a sequence of up to {int(sizes.max())} tokens, and {kind} ids go up to "
-            f"{max_position} (data.position_ids.max_position): shorten them or raise it"
+            f"{max_position} (data.position_ids.max_position): shorten them or raise it",
+            0,
+            int(sizes.max()) - 1,
         )

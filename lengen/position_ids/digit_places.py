@@ -69,14 +69,17 @@ def random_offsets(
 
     Raises `OperandError` if an id would exceed its level's maximum.
     """
-    from lengen.digits import OperandError
+    from lengen.digits import RoomError
 
     room = torch.tensor(largest)[:, None] - highest
     if bool((room < 1).any()):
         level = int((room < 1).any(dim=1).int().argmax())
-        raise OperandError(
-            f"these operands need position ids up to {int(highest[level].max()) + 1} in level {level + 1}, and the "
-            f"model has {largest[level]} (data.position_ids.max_position): shorten them or raise it"
+        needs = int(highest[level].max()) + 1
+        raise RoomError(
+            f"these operands need position ids up to {needs} in level {level + 1}, and the model has {largest[level]} "
+            "(data.position_ids.max_position): shorten them or raise it",
+            level,
+            needs,
         )
     if generator is None:
         return torch.ones_like(highest)

@@ -43,7 +43,7 @@ def _check_data(data: DataSpec, model: ModelSpec, train: TrainSpec, test: TestSp
         fault = f"a streamed training set holds at least {window} examples, train.bucket batches of each task"
         raise SettingError(f"data.examples={data.examples}: {fault}")
     width = data.format.width
-    if width and width < (longest := _longest_number(data, test)):
+    if width and width < (longest := longest_number(data, test)):
         fault = f"expected at least {longest}, the digits of the longest number of a trained or tested problem"
         raise SettingError(f"data.format.width={width}: {fault}, its result included")
     bias = model.attention_bias
@@ -96,7 +96,7 @@ def _check_measured(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:
         raise SettingError(f"{fault}; name problems in test.probes")
 
 
-def _longest_number(data: DataSpec, test: TestSpec) -> int:
+def longest_number(data: DataSpec, test: TestSpec) -> int:
     """Return the number of digits of the longest operand or answer that a trained or tested problem could have."""
     cells = [(data.task, length, count) for length in test.lengths for count in test.counts]
     cells += [(task, length, task.most) for task in (data.task, *data.hints) for length in {*task.trained_lengths}]

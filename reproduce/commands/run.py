@@ -80,6 +80,7 @@ def slurm(options: argparse.Namespace, order: Order) -> Slurm:
     if options.seeds is not None:
         words += ["--seeds", ",".join(map(str, options.seeds))]
     words += [word for override in options.overrides for word in ("--set", override)]
+    words += ["--lengths", options.lengths] if options.lengths is not None else []
     words += [word for name in order.loggers for word in ("--logger", name)]
     words += ["--without-gpu"] * options.without_gpu + ["--missing"] * options.missing
     gpu, jobs, cpus = options.profile == "paper" and not options.without_gpu, options.jobs or 1, options.cpus_per_run
@@ -130,7 +131,7 @@ def run_command(options: argparse.Namespace) -> int:
     todo = [job for job in plan.jobs if job not in done]
     workers = workers_here(options)
     if options.dry_run:
-        if options.overrides:
+        if options.overrides or options.lengths:
             _build(plan, options.overrides)
         _dry_run(plan, done, workers, options.profile)
         if options.telling_first:
@@ -220,7 +221,7 @@ def _tell_outcome(report: Report, local: LocalStore, chosen: Sequence[Experiment
 def _plan(chosen: Sequence[Experiment], options: argparse.Namespace) -> Plan:
     """Return the jobs; raises `SettingError`, for several values of one setting with what to do."""
     try:
-        return planning.plan(chosen, options.profile, options.seeds, options.overrides)
+        return planning.plan(chosen, options.profile, options.seeds, options.overrides, options.lengths)
     except SettingError as error:
         values = [override.partition("=")[2].strip() for override in options.overrides]
         if any("," in value and not value.startswith("[") for value in values):

@@ -123,6 +123,8 @@ RUN = (
        help="which seeds: 3 is seed 3 alone, 0..2 are three, 0,2 are two"),
     argument("--set", action="append", default=[], metavar="A.B=V", dest="overrides",
        help="change the spec; repeatable, and A.B=V alone is read as well"),
+    argument("--lengths", metavar="20,40,150",
+       help="test these lengths instead; position ids and padding are raised with them"),
     flag("--dry-run", "-n", "say what would run, and for how long"),
     flag("--fresh", "redo all selected runs, finished or not"),
     flag("--missing", "only runs that results/reference lacks"),

@@ -4,14 +4,19 @@ What enters are experiments, a profile, seeds and overrides; what leaves are run
 Each run is made by a worker (`runs.worker`): on this machine (`runs.local`), on a Ray cluster or in a job of Slurm.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from lengen.experiment import PROFILES, Experiment
+from lengen.part import LONGEST, SettingError, build
 from lengen.results.progress import Progress
 from lengen.results.records import Run
+from lengen.settings.changes import assign
+from lengen.settings.compatible import longest_number
+from lengen.settings.sections import TestSpec
 from lengen.settings.spec import Spec
 from reproduce.catalogue import CATALOGUE
 from reproduce.runs.costs import cost, updates_made
@@ -100,12 +105,17 @@ class Report:
 
 
 def plan(
-    chosen: Sequence[Experiment], profile: str, seeds: Sequence[int] | None = None, overrides: Sequence[str] = ()
+    chosen: Sequence[Experiment],
+    profile: str,
+    seeds: Sequence[int] | None = None,
+    overrides: Sequence[str] = (),
+    lengths: str | None = None,
 ) -> Plan:
     """Return the jobs for these experiments; equal specifications are one job, under their home.
 
-    Without ``seeds``: as many as the experiment has at this profile, from 0. Raises `PlanError` if no chosen experiment
-    has this profile, `lengen.settings.spec.SettingError` for a bad override.
+    Without ``seeds``: as many as the experiment has at this profile, from 0. ``lengths`` are tested instead of the
+    declared ones (`tested_at`). Raises `PlanError` if no chosen experiment has this profile,
+    `lengen.settings.spec.SettingError` for a bad override.
     """
     if not chosen:
         raise PlanError(f"all experiments are extra ones at --profile {profile}: name one, or choose another --profile")
@@ -115,16 +125,53 @@ def plan(
         if profile not in experiment.specs:
             absent[experiment.name] = experiment.absent.get(profile, "not declared")
             continue
-        spec = experiment.specs[profile].override(*overrides)
+        changes = tuple(overrides)
+        spec = experiment.specs[profile].override(*changes)
+        if lengths is not None:
+            changes += tested_at(spec, lengths)
+            spec = experiment.specs[profile].override(*changes)
         place = CATALOGUE.home(experiment, profile).name
         for seed in experiment.default_seeds(profile) if seeds is None else seeds:
-            job = Job(place, profile, seed, spec, tuple(overrides))
+            job = Job(place, profile, seed, spec, changes)
             jobs.setdefault(job.key, job)
     if not jobs:
         name, reason = next(iter(absent.items()))
         other = "--profile" if any(experiment.specs for experiment in chosen) else "variant"
         raise PlanError(f"{name} has no {profile} profile ({reason}): choose another {other}")
     return Plan(tuple(jobs.values()), absent)
+
+
+def tested_at(spec: Spec, lengths: str) -> tuple[str, ...]:
+    """Return the overrides that test a setting at other lengths: padding and position ids are raised where they end.
+
+    Raises `SettingError` or `OperandError`.
+    """
+    from lengen.data.task_data import TaskData
+    from lengen.digits import RoomError
+
+    values = spec.to_dict()
+    assign(values, type(spec), f"test.lengths={lengths}")
+    test = build(values["test"], TestSpec, "--lengths: test")
+    if max(test.lengths) > LONGEST:
+        raise SettingError(f"--lengths={max(test.lengths)}: expected at most {LONGEST}")
+    changes: dict[str, list[int] | int] = {"test.lengths": list(test.lengths)}
+    before, longest = (longest_number(spec.data, section) for section in (spec.test, test))
+    for name in ("width", "pad_to"):
+        held = getattr(spec.data.format, name, 0)
+        if held and longest > held and (name == "width" or held >= before):
+            changes[f"data.format.{name}"] = longest
+    while True:
+        overrides = tuple(f"{path}={json.dumps(value)}" for path, value in changes.items())
+        changed = spec.override(*overrides)
+        try:
+            TaskData(changed, 0).check_all()
+        except RoomError as error:
+            sizes = list(changed.data.position_ids.sizes)
+            sizes[error.level] = error.needs
+            path = "data.position_ids.max_position"
+            changes[path] = sizes if isinstance(values["data"]["position_ids"]["max_position"], list) else sizes[0]
+        else:
+            return overrides
 
 
 def share_made(experiment: Experiment, profile: str, spec: Spec | None = None) -> float | None:

@@ -20,7 +20,7 @@ HOSTILE = (
 VALID = {"selector": ["toy/fig1/alpha"], "operands": ["1", "2"], "run": ["toy/fig1/alpha"], "task": ["copy"]}
 VALID["predictions"] = ["none.jsonl"]
 """A value for every positional argument; a new one belongs here, or its command cannot be tried."""
-FREE = {"selector", "operands", "run", "overrides", "task", "tricks", "out", "address", "sbatch_args"}
+FREE = {"selector", "operands", "run", "overrides", "task", "tricks", "out", "address", "sbatch_args", "lengths"}
 FREE |= {"source", "predictions", "function", "hf", "on", "problems", "beside", "picture", "scores", "name"}
 """Values that only the command itself can judge: some of the hostile ones may be right, a file name for one."""
 COMMANDS = cli.parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]

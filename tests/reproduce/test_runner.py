@@ -14,6 +14,7 @@ from rich.console import Console
 from lengen import SettingError
 from lengen.experiment import Experiment
 from lengen.results.progress import Progress
+from lengen.settings.spec import replace
 from reproduce.catalogue import CATALOGUE, usual_profile
 from reproduce.cli import main
 from reproduce.commands import run as run_module
@@ -22,7 +23,7 @@ from reproduce.runs import local, worker
 from reproduce.runs import plan as runner
 from reproduce.runs.display import Display, Forecast
 from reproduce.runs.local import Local
-from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan
+from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan, tested_at
 from reproduce.runs.worker import throttled
 from reproduce.store.files import LostError
 from reproduce.store.store import LocalStore
@@ -443,3 +444,31 @@ def test_the_live_table_shows_each_running_job():
         )
         display.failed(job, "it diverged [at] step 3")
     assert "failed: it diverged [at] step 3" in stream.getvalue()
+
+
+@pytest.mark.parametrize(("name", "raised"), [
+    ("coupling/fig3/coupling-scratchpad", {"data.position_ids.max_position": "[151]"}),
+    ("random_spaces/fig4.5/abacus", {"data.position_ids.max_position": "151"}),
+    ("bias_calibration/table1/addition-abc", {"data.format.width": "151"}),
+    ("coupling/fig3/nope-plain", {}),
+])  # fmt: skip
+def test_another_length_raises_ids_and_padding_with_it(name, raised):
+    CATALOGUE.fill()
+    spec = CATALOGUE.select_one(name).specs["cpu"]
+    found = dict(override.split("=") for override in tested_at(spec, "20,40,150"))
+    assert found.pop("test.lengths") == "[20, 40, 150]"
+    assert found.keys() == raised.keys() and all(int(found[key].strip("[]")) >= 150 for key in raised)
+    changed = spec.override(*tested_at(spec, "1..3"))
+    assert changed == replace(spec, test={"lengths": (1, 2, 3)}), "what has room is not raised"
+
+
+def test_a_run_at_other_lengths_is_made_and_kept_apart(results, capsys):
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--lengths", "2,30"]) == 0
+    (made,) = LocalStore(results).of("toy/fig1/alpha", "cpu")
+    assert made.info["overrides"] == ["test.lengths=[2, 30]", "data.position_ids.max_position=[32, 9]"]
+    assert made.info["spec"]["test"]["lengths"] == [2, 30]
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--lengths", "2,30", "--set", "train.steps=5", "-n"]) == 0
+    assert "1 to run" in capsys.readouterr().out
+    for bad in ("", "0", "x", "4..1", "2,,-1", "5000"):
+        assert main(["run", "toy/fig1/alpha", f"--lengths={bad}"]) == 2, bad
+    assert "Traceback" not in capsys.readouterr().err
