@@ -235,15 +235,15 @@ class Catalogue:
         """Return the runs that count for a figure or a comparison: at most one per seed, sorted by seed.
 
         Per seed the newest version made from the declared specification; in the reference store, where there is none,
-        the newest version made without overrides.
+        the newest version made without overrides; in a store of what is `mine` the newest of all.
         """
         if profile not in experiment.specs:
             return []
         declared = hash_of(experiment.specs[profile])
         chosen: dict[int, Run] = {}
         experiment_runs = store.of(self.home(experiment, profile).name, profile)
-        runs = [run for run in experiment_runs if self.counts(run, experiment, profile)]
-        for run in sorted(runs, key=lambda run: (run.info["spec_hash"] == declared, run.version)):
+        runs = [run for run in experiment_runs if store.mine or self.counts(run, experiment, profile)]
+        for run in sorted(runs, key=lambda run: (not store.mine and run.info["spec_hash"] == declared, run.version)):
             chosen[run.seed] = run
         return [chosen[seed] for seed in sorted(chosen)]
 

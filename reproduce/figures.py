@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lengen.experiment import PROFILES, Experiment, Figure
@@ -55,6 +56,10 @@ class Sheet(NamedTuple):
     stem: Path
     figure: Figure
     runs: Mapping[str, Sequence[Run]]
+    to: tuple[str, ...] = ()
+    """Kinds of pictures, where they were named."""
+    behind: Mapping[str, Sequence[Run]] = MappingProxyType({})
+    """Runs whose lines are drawn behind those of ``runs``, in grey."""
 
     @property
     def profile(self) -> str:
@@ -64,7 +69,8 @@ class Sheet(NamedTuple):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of pictures that it has: among committed results PNG only if the figure says so."""
-        return KINDS if self.figure.png or self.stem.parents[2].name != "reference" else KINDS[:1]
+        all_kinds = self.figure.png or self.stem.parents[2].name != "reference"
+        return self.to or (KINDS if all_kinds else KINDS[:1])
 
     @property
     def missing(self) -> int:
@@ -121,6 +127,27 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
     return wanted
 
 
+def over_committed(paper: str, reference: Store, own: Store, names: Collection[str] | None = None) -> list[Sheet]:
+    """List sheets of one's own runs, whatever their settings, over the committed ones, for each of their profiles."""
+    below = {sheet.figure.name: sheet.runs for sheet in sheets(paper, reference, names)}
+    found = []
+    for sheet in (sheet for sheet in sheets(paper, own, names) if sheet.runs):
+        behind = below.get(sheet.figure.name, {})
+        runs = {name: some or behind.get(name, []) for name, some in sheet.runs.items()}
+        stem = sheet.stem.with_name(f"{sheet.figure.name}-mine-{sheet.profile}")
+        found.append(sheet._replace(stem=stem, runs=runs, behind=behind))
+    return found
+
+
+def drawn_to(sheet: Sheet, kinds: tuple[str, ...], own: Store) -> Sheet:
+    """Return a sheet that becomes pictures of these kinds, those of committed results among the local ones."""
+    paper = sheet.stem.parents[1]
+    if paper.parent.name == "reference":
+        stem = own.path / paper.name / "figures" / f"{sheet.figure.name}-committed-{sheet.profile}"
+        sheet = sheet._replace(stem=stem)
+    return sheet._replace(to=kinds)
+
+
 def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
     """Delete a paper's pictures that no run of the store is behind any more; returns their paths.
 
@@ -162,7 +189,7 @@ def write(
             not the locked ones (`reproduce.store.locked.others`); None: they are written all the same.
     """
     notes = Drawn(root)
-    sums = [sum_of(sheet.figure, sheet.runs) for sheet in wanted]
+    sums = [sum_of(sheet.figure, {**sheet.runs, **_renamed(sheet.behind)}) for sheet in wanted]
     todo = [
         (sheet, made_of)
         for sheet, made_of in zip(wanted, sums, strict=True)
@@ -188,11 +215,18 @@ def write(
     return [sheet.files() for sheet in wanted]
 
 
+def _renamed(behind: Mapping[str, Sequence[Run]]) -> Mapping[str, Sequence[Run]]:
+    return {f"behind {name}": some for name, some in behind.items()}
+
+
 def _drawn(sheet: Sheet) -> dict[str, bytes]:
-    return render(sheet.figure, sheet.runs, sheet.kinds)
+    return render(sheet.figure, sheet.runs, sheet.kinds, sheet.behind)
 
 
-def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS) -> dict[str, bytes]:
+def render(
+    figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[str] = KINDS,
+    behind: Mapping[str, Sequence[Run]] = MappingProxyType({}),
+) -> dict[str, bytes]:  # fmt: skip
     """Return one figure as ``{"svg": ..., "png": ...}``; ``runs`` maps every experiment it reads to its runs.
 
     A figure with a table has it under ``csv``. The title is short; the caption is in the SVG, for pages and for those
@@ -205,9 +239,28 @@ def render(figure: Figure, runs: Mapping[str, Sequence[Run]], kinds: Sequence[st
     values = published(next(iter(figure.reads), "").partition("/")[0], profile)
     title = f"{published_name(figure.name)}{figure.title}"
     with plotting.style():
-        drawing = plotting.titled(figure.draw(runs, values), title)
+        drawing = figure.draw(runs, values)
+        if behind:
+            _put_behind(drawing, figure.draw(behind, values))
+            title += ", yours (the committed in grey)"
+        drawing = plotting.titled(drawing, title)
         said = plotting.caption(figure, runs, values, figure.how.rpartition(":")[2])
         return {**plotting.pictures(drawing, kinds, f"{title}. {said}"), **table}
+
+
+def _put_behind(drawing: Any, other: Any) -> None:
+    """Draw the lines of another drawing in grey behind those of this one, in the panels of the same place."""
+    panels = {_place(axes): axes for axes in other.axes}
+    for axes in drawing.axes:
+        known = {line.get_xydata().tobytes() for line in axes.lines}
+        for line in panels[_place(axes)].lines if _place(axes) in panels else ():
+            if line.get_linestyle() != "None" and line.get_xydata().tobytes() not in known:
+                axes.plot(*line.get_data(), color="0.7", marker=line.get_marker(), linestyle="--", zorder=0)
+
+
+def _place(axes: Any) -> Any:
+    spec = axes.get_subplotspec()
+    return spec and (spec.rowspan.start, spec.colspan.start)
 
 
 def published_name(name: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -61,7 +62,7 @@ def style() -> Iterator[None]:
 
 
 def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png"), says: str = "") -> dict[str, bytes]:
-    """Return a figure as ``{"svg": ..., "png": ...}``, placed at `DPI`; call it within `style`.
+    """Return a figure as ``{"svg": ..., "png": ...}``, also ``pdf``, placed at `DPI`; call it within `style`.
 
     ``says``: the SVG's title.
     """
@@ -71,7 +72,7 @@ def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png"), says: str = 
         engine.execute(figure)
         figure.set_layout_engine("none")  # placed once: placing costs as much as drawing
     # PNG first, because the SVG canvas sets another resolution
-    files = {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg)) if kind in kinds}
+    files = {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg), ("pdf", _pdf)) if kind in kinds}
     return files | ({"svg": titled(files["svg"], says)} if says and "svg" in files else {})
 
 
@@ -95,6 +96,13 @@ def _svg(figure: Figure) -> bytes:
     canvas: Any = FigureCanvasSVG(figure)
     canvas.print_svg(out, metadata=nothing)
     return compact(out.getvalue())
+
+
+def _pdf(figure: Figure) -> bytes:
+    out = io.BytesIO()
+    canvas: Any = FigureCanvasPdf(figure)
+    canvas.print_pdf(out, metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    return out.getvalue()
 
 
 def _png(figure: Figure) -> bytes:

@@ -13,11 +13,14 @@ from typing import TextIO
 
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import values
-from reproduce.comparison.compare import Comparison
+from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.statements import AS_NOW, CODES, OTHERWISE, UNKNOWN, history, statements
 from reproduce.pages import comparison, terminal
-from reproduce.store.checkout import checkout, missing_commits, stores, with_runs
+from reproduce.store.checkout import checkout, mine, missing_commits, stores, with_runs
 from reproduce.store.files import readable
+
+MINE = "yours: the newest run of each seed, also of those made with --set or --lengths, which change the question"
+NONE_MINE = "no run of yours is about these values: figures --mine draws what was tested at other lengths"
 
 
 def compare_command(options: argparse.Namespace) -> int:
@@ -37,8 +40,8 @@ def compare_command(options: argparse.Namespace) -> int:
     for_programs = options.format in ("csv", "json")
     tables: list[Comparison] = []
     for number, paper in enumerate(papers):
-        (reference, *local), written = comparison.save(paper, with_runs(paper))
-        yours = local[0] if local else None
+        (reference, *local), written = comparison.save(paper, with_runs(paper)[: 1 if options.mine else None])
+        yours = compare(paper, [mine()]) if options.mine else next(iter(local), None)
         if rest:
             items = [item for item in chosen if item.paper == paper]
             name = statement.id if statement else ""
@@ -54,6 +57,8 @@ def compare_command(options: argparse.Namespace) -> int:
         terminal.show(CATALOGUE.paper(paper).title, "", *comparison.whole(reference, yours, options.all))
         if written:
             print(f"quotes and reasons: {readable(written[-1 if printed is yours else 0])}")
+        if options.mine:
+            terminal.tell(MINE if yours is not None and yours.measured else NONE_MINE)
     if for_programs:
         print(for_program(tables, options.format), end="")
     return _check_history(papers, sys.stderr if for_programs else sys.stdout) if options.check_history else 0

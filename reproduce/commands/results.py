@@ -17,7 +17,7 @@ from reproduce.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.comparison.recorded import Recorded, recorded
 from reproduce.pages import listing, terminal
 from reproduce.runs.costs import usable_cores
-from reproduce.store.checkout import results_root, stores, with_runs
+from reproduce.store.checkout import mine, results_root, stores, with_runs
 from reproduce.store.files import readable
 
 if TYPE_CHECKING:
@@ -112,16 +112,25 @@ def figures_command(options: argparse.Namespace) -> int:
     from reproduce.runs.display import counter
     from reproduce.store.checkout import others
 
-    groups = [
-        figures.sheets(paper, store, names) for paper, names in _drawn(options.selector) for store in with_runs(paper)
-    ]
+    reference, local = stores()
+    if options.mine:
+        own = mine()
+        groups = [figures.over_committed(paper, reference, own, names) for paper, names in _drawn(options.selector)]
+    else:
+        groups = [
+            figures.sheets(paper, store, names)
+            for paper, names in _drawn(options.selector) for store in with_runs(paper)
+        ]  # fmt: skip
+    if options.to:
+        groups = [[figures.drawn_to(sheet, options.to, local) for sheet in group] for group in groups]
     tell = counter("figures drawn", sys.stderr)
     left: list[Path] | None = None if options.any_versions else []
     written = iter(figures.write(list(itertools.chain(*groups)), results_root(), tell=tell, left=left))
     paths = [sorted(itertools.chain(*itertools.islice(written, len(group)))) for group in groups]
     drawn = [readable(path) for group in paths for path in group]
     if not drawn:
-        print(f"no stored run is drawn: reproduce run {options.selector or 'SELECTOR'} makes some", file=sys.stderr)
+        which, selector = "local" if options.mine else "stored", options.selector or "SELECTOR"
+        print(f"no {which} run is drawn: reproduce run {selector} makes some", file=sys.stderr)
     if options.format == "json":
         print(json.dumps(drawn))
     else:

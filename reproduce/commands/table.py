@@ -23,6 +23,7 @@ from lengen.cli import file as file
 from lengen.experiment import PROFILES
 
 MOST_SEEDS = 1000
+PICTURES = ("svg", "png", "pdf")
 
 
 def seeds(text: str) -> tuple[int, ...]:
@@ -42,6 +43,18 @@ def seeds(text: str) -> tuple[int, ...]:
             raise argparse.ArgumentTypeError(f"'{text}' names more than {MOST_SEEDS} seeds")
         chosen += range(int(first), int(last if dots else first) + 1)
     return tuple(dict.fromkeys(chosen))
+
+
+def kinds(text: str) -> tuple[str, ...]:
+    """Return the kinds of pictures of ``--to``.
+
+    >>> kinds("png,pdf")
+    ('png', 'pdf')
+    """
+    named = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
+    if not set(named) <= set(PICTURES):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of kinds: expected some of {', '.join(PICTURES)}")
+    return named
 
 
 def steps(text: str) -> range:
@@ -108,6 +121,7 @@ A_RUN = (
     *OF_A_RUN,
     flag("--with-overrides", "the newest run, even if it was made with --set"),
 )
+MINE = flag("--mine", "your newest runs, also those made with --set or --lengths, over the committed ones")
 FORMAT = argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
 _OPERAND = "a number, a digit of a string, or a sum as in 57+48="
 OPERANDS = argument("operands", nargs="*", metavar="OPERAND", help=_OPERAND)
@@ -160,11 +174,14 @@ COMMANDS = (
     Command("figures", "draw the figures of stored runs", "results:figures_command", (
         ANY,
         FORMAT,
+        MINE,
+        argument("--to", type=kinds, metavar="png,pdf", default=(), help="kinds of pictures: svg, png, pdf"),
         flag("--any-versions", "write committed pictures, too, when other versions than the locked ones draw them"),
     )),
     Command("compare", "published numbers and statements against stored runs", "compare:compare_command", (
         ANY,
         FORMAT,
+        MINE,
         flag("--all", "every published value, not only those that are missed"),
         flag("--check-history", "check against git that statements stood as runs recorded them"),
     )),

@@ -192,6 +192,11 @@ def stores() -> tuple[Reference, LocalStore]:
     return Reference(reference_root()), LocalStore(results_root())
 
 
+def mine() -> LocalStore:
+    """Return the local store, in which runs made with ``--set`` or ``--lengths`` represent their experiments too."""
+    return LocalStore(results_root(), mine=True)
+
+
 def with_runs(paper: str) -> list[Store]:
     """Return the reference store, and the local one where it has runs of this paper."""
     reference, local = stores()

@@ -85,6 +85,8 @@ class Store(abc.ABC):
     def __init__(self, root: Path, name: str) -> None:
         self.root, self.name = Path(root), name
         self.path = self.root / name
+        self.mine = False
+        """Whatever is newest of a seed represents its experiment, also if it was made with ``--set``."""
 
     @abc.abstractmethod
     def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
@@ -140,8 +142,9 @@ class LocalStore(Store):
     Of each (experiment, profile, seed, spec hash) the newest version counts.
     """
 
-    def __init__(self, root: Path, name: str = "local") -> None:
+    def __init__(self, root: Path, name: str = "local", mine: bool = False) -> None:
         super().__init__(root, name)
+        self.mine = mine
         self._read: dict[Path, Run] = {}
 
     def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shutil
 import subprocess
 import sys
 from importlib import metadata
@@ -14,6 +15,7 @@ from lengen import plotting
 from lengen.experiment import Figure, figure_of
 from reproduce import figures
 from reproduce.catalogue import CATALOGUE
+from reproduce.cli import main
 from reproduce.store import checkout
 from reproduce.store.store import LocalStore
 from tests.fixtures import toy_paper as fakes
@@ -182,7 +184,7 @@ def test_of_committed_results_a_picture_has_a_png_only_if_its_figure_says_so(toy
 def test_nothing_is_deleted_that_was_not_drawn_here(toy, monkeypatch, repository):
     """Results in a copy, which no page stands beside: foreign pictures, tables and notes stay what they are."""
     store, *_ = toy
-    monkeypatch.setattr(figures, "render", lambda figure, runs, kinds: {kind: kind.encode() for kind in kinds})
+    monkeypatch.setattr(figures, "render", lambda figure, runs, kinds, behind: {kind: kind.encode() for kind in kinds})
     monkeypatch.setattr(figures, "checkout", lambda: store.root if repository else None)
     reference = LocalStore(store.root / "copy", "reference")
     folder = reference.path / "coupling" / "figures"
@@ -244,7 +246,7 @@ def sheet(tmp_path, monkeypatch):
     made = figures.Sheet(source.path / "toy" / "figures" / "fig3-cpu", figure, runs)
     times = []
 
-    def render(figure, runs, kinds):
+    def render(figure, runs, kinds, behind):
         times.append((figure, runs, kinds))
         return {kind: f"{kind} of {figure.title}".encode() for kind in kinds}
 
@@ -332,6 +334,7 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
 
 SEVERAL = """
 import os
+import shutil
 from reproduce import figures
 from tests.fixtures.drawings import figures as constructed
 from tests.fixtures.toy_paper import BLANK
@@ -399,3 +402,72 @@ def test_versions_that_are_not_the_locked_ones_are_named(monkeypatch):
     assert all(f"{name} 0.1 (locked: " in named for name in figures.LIBRARIES) and "torch" not in named
     monkeypatch.setattr(checkout, "checkout", lambda: None)
     assert checkout.others(figures.LIBRARIES) == ""
+
+
+def drawn_losses(picture, runs, *_):
+    """A line for each experiment: a point a run, its learning rate."""
+    drawing = Drawing()
+    axes = drawing.subplots()
+    for some in runs.values():
+        axes.plot([run.seed for run in some], [run.info["spec"]["train"]["lr"] for run in some], label="line")
+    return drawing
+
+
+def test_own_runs_whatever_their_settings_lie_over_the_committed_ones(results, monkeypatch, capsys):
+    drawings = []
+    monkeypatch.setattr(fakes, "blank", lambda *given: drawings.append(drawn_losses(*given)) or drawings[-1])
+    assert main(["run", "toy/fig1", "--seeds", "0..1"]) == 0
+    assert main(["promote", "toy", "--profile", "cpu"]) == 0
+    shutil.rmtree(results / "local")
+    capsys.readouterr()
+    assert main(["figures", "toy", "--mine"]) == 0
+    assert "no local run is drawn" in capsys.readouterr().err
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--set", "train.lr=.25"]) == 0
+    drawings.clear(), capsys.readouterr()
+    assert main(["figures", "toy/fig1", "--mine"]) == 0
+    assert [Path(path).name for path in capsys.readouterr().out.split()] == ["fig1-mine-cpu.png", "fig1-mine-cpu.svg"]
+    own, committed = drawings
+    alpha, beta, behind = (list(line.get_ydata()) for line in own.axes[0].lines)
+    assert (alpha, beta, behind) == ([0.25], [0.5, 0.5], [1e-3, 1e-3]), "and what is not mine once"
+    assert own.axes[0].lines[-1].get_color() == "0.7" and len(committed.axes[0].lines) == 2
+    assert "yours" in own.get_suptitle()
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--set", "train.lr=.125"]) == 0
+    drawings.clear()
+    assert main(["figures", "toy/fig1", "--mine"]) == 0
+    assert list(drawings[0].axes[0].lines[0].get_ydata()) == [0.125], "the newest"
+
+
+def test_kinds_of_pictures_are_named_and_committed_folders_stay_as_they_are(results, capsys):
+    assert main(["run", "toy/fig1", "--seeds", "0"]) == 0
+    assert main(["promote", "toy", "--profile", "cpu"]) == 0
+    before = sorted((results / "reference").rglob("*"))
+    capsys.readouterr()
+    assert main(["figures", "toy", "--to", "PNG,pdf"]) == 0
+    made = [Path(path) for path in capsys.readouterr().out.split()]
+    assert [path.name for path in made] == [
+        "fig1-committed-cpu.pdf", "fig1-committed-cpu.png", "fig1-cpu.pdf", "fig1-cpu.png",
+    ]  # fmt: skip
+    assert [path.read_bytes()[:4] for path in made] == [b"%PDF", b"\x89PNG"] * 2
+    first = made[0].read_bytes()
+    (results / "local" / "drawn.json").unlink(missing_ok=True)
+    assert main(["figures", "toy", "--to", "pdf"]) == 0 and made[0].read_bytes() == first, "no date in it"
+    assert sorted((results / "reference").rglob("*")) == before
+    for wrong in ("gif", "", "png,", "png;pdf"):
+        assert main(["figures", "toy", f"--to={wrong}"]) == 2
+        assert "expected some of svg, png, pdf" in capsys.readouterr().err
+
+
+def test_own_runs_are_compared_whatever_their_settings(results, capsys):
+    for command in ("run toy/fig1/alpha --seeds 0", "promote toy --profile cpu"):
+        assert main(command.split()) == 0
+    page = (results / "reference" / "toy" / "comparison.md").read_bytes()
+    shutil.rmtree(results / "local")
+    capsys.readouterr()
+    assert main(["compare", "toy", "--mine"]) == 0
+    assert "no run of yours is about these values" in " ".join(capsys.readouterr().out.split())
+    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--set", "train.lr=.25"]) == 0
+    capsys.readouterr()
+    assert main(["compare", "toy", "--mine"]) == 0
+    assert "yours: the newest run of each seed" in " ".join(capsys.readouterr().out.split())
+    assert not (results / "local" / "toy" / "comparison.md").exists(), "a page is of what was declared"
+    assert (results / "reference" / "toy" / "comparison.md").read_bytes() == page
