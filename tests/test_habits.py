@@ -104,9 +104,24 @@ def test_setup_in_a_folder_with_a_space_installs_with_uv_and_ends_with_what_to_t
     done = made(folder, "setup", f"UV={uv}")
     assert done.returncode == 0 and len((folder / "uv.txt").read_text().splitlines()) == 3
     assert done.stdout.splitlines()[-1].startswith("ready: now type .venv/bin/reproduce ")
+    assert "could not be installed" not in done.stdout and " -r " not in done.stdout, "a success shows no error's text"
     quiet = made(folder, "figures", f"UV={uv}")
     assert "1.5 GB" not in quiet.stdout and "ready" not in quiet.stdout, "nothing is left to install"
     assert "-m reproduce figures" in (folder / "calls.txt").read_text()
+
+
+def test_no_number_stands_for_what_is_no_paper():
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed: apt-get install make")
+
+    def make(*words: str) -> subprocess.CompletedProcess:
+        command = ["make", *words, f"PYTHON={sys.executable}", f"PY={sys.executable}"]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    listed = re.findall(r"(?m)^reproduce-paper(\d)", make("help").stdout)
+    assert listed == ["1", "2", "3", "4"], "make matrix alone"
+    refused = make("--old-file=setup", "reproduce-paper5")
+    assert refused.returncode == 2 and "there is no paper 5; make help lists them" in refused.stderr
 
 
 def pins(name: str) -> dict[str, list[str]]:

@@ -305,8 +305,8 @@ def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
     for job in jobs:
         key = job.experiment, job.profile, job.spec.hash()
         if key not in shares:
-            changed = job.spec if job.overrides else None
-            shares[key] = planning.share_made(CATALOGUE.select_one(job.experiment), job.profile, changed)
+            home, changed = CATALOGUE.select_one(job.experiment), bool(job.overrides)
+            shares[key] = planning.share_made(home, job.profile, job.spec, changed=changed)
     return {job: shares[job.experiment, job.profile, job.spec.hash()] for job in jobs}
 
 

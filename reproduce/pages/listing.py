@@ -77,7 +77,7 @@ def _seconds(items: Sequence[Experiment], profile: str) -> tuple[list[float], st
     """
     runs: dict[tuple[str, int], float] = {}
     homes = {home.name: home for home in (CATALOGUE.home(item, profile) for item in items)}
-    shares = {name: share_made(home, profile) for name, home in homes.items()}
+    shares = {name: share_made(home, profile, home.specs[profile]) for name, home in homes.items()}
     for item in items:
         home = CATALOGUE.home(item, profile).name
         seconds = cost_on(item.specs[profile], gpu=profile == "paper", made=shares[home] or 1.0).total

@@ -174,19 +174,19 @@ def tested_at(spec: Spec, lengths: str) -> tuple[str, ...]:
             return overrides
 
 
-def share_made(experiment: Experiment, profile: str, spec: Spec | None = None) -> float | None:
+def share_made(experiment: Experiment, profile: str, spec: Spec, *, changed: bool = False) -> float | None:
     """Return the share of its updates that a run of an experiment makes, by committed runs of the same.
 
     These are at its profile or, where there are none, at the next larger one that has some, else at the next smaller
-    one; None if they cannot tell. ``spec``: the declared one, if it was not changed.
+    one; None if they cannot tell, as of a setting that was ``changed``.
     """
-    if spec is not None or not experiment.specs[profile].train.stop_at:
-        return updates_made(spec or experiment.specs[profile], [])
+    if changed or not spec.train.stop_at:
+        return updates_made(spec, [])
     place, committed = PROFILES.index(profile), Reference(reference_root())
     choices = (
         CATALOGUE.declared_runs(committed, experiment, nearest) for nearest in PROFILES[place:] + PROFILES[:place][::-1]
     )
-    return updates_made(experiment.specs[profile], next(filter(None, choices), []))
+    return updates_made(spec, next(filter(None, choices), []))
 
 
 def longest_first(jobs: Sequence[Job]) -> list[Job]:
