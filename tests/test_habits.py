@@ -153,7 +153,7 @@ def test_workflow_hooks_and_locked_files_run_what_everybody_runs():
     accelerated = [name for name in gpu if re.match(r"nvidia-|cuda-|triton$", name)]
     assert len(accelerated) == 19 == len(gpu) - 1 and not set(gpu) & set(rest)
     assert "index-url https://download.pytorch.org/whl/cpu\n" in (ROOT / "requirements-torch-cpu.txt").read_text()
-    assert {"mkdocs", "mkdocs-material", "mkdocstrings", "jupytext"} <= set(pins("docs/requirements.txt"))
+    assert {"mkdocs", "mkdocs-material", "mkdocstrings"} <= set(pins("docs/requirements.txt"))
 
 
 def in_nav(entries: list[object]) -> list[str]:
