@@ -95,8 +95,6 @@ bench: setup  ## measure speed, as ratios on this machine; OUT=results/bench/ ON
 
 docs: $(DOCS)/.installed  ## the documentation as a site: build/site/index.html
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build
-	@mkdir -p build/site/notebooks && for page in docs/notebooks/*.md; do \
-	  $(DOCS)/bin/jupytext --quiet --to ipynb --output build/site/notebooks/$$(basename $$page .md).ipynb $$page || exit; done
 
 site: report docs  ## documentation and report as one site: build/site/index.html
 	@echo "file://$(CURDIR)/build/site/index.html"

@@ -2,13 +2,14 @@
 
 So the same relative links work in a checkout and in the built site. Markdown becomes a page, anything else is copied;
 what a linked page links to follows. A link to a folder stays as it is. The pages of the report, if they have been
-written, become a part of the site and of its contents.
+written, become a part of the site and of its contents. A notebook is a page, too, with what its cells print and draw.
 """
 
+import json
 import posixpath
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -44,6 +45,9 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     for path in sorted((ROOT / REPORT).rglob("*.md")):
         uri = in_site(path.relative_to(ROOT).as_posix())
         files.append(File.generated(config, uri, abs_src_path=str(path)))
+    for path in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        shown = page_of(json.loads(path.read_text(encoding="utf-8")))
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=shown))
     todo = [file for file in files if file.is_documentation_page()]
     while todo:
         page = todo.pop()
@@ -54,6 +58,20 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
                 files.append(found)
                 todo += [found] if found.is_documentation_page() else []
     return files
+
+
+def page_of(notebook: dict[str, Any]) -> str:
+    """A notebook as Markdown: its text, its code, what that printed, and its pictures."""
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", []):
+            if "text" in output:
+                parts.append(f"```text\n{''.join(output['text']).rstrip()}\n```")
+            else:
+                parts.append(f"![what the cell draws](data:image/png;base64,{output['data']['image/png']})")
+    return "\n\n".join(parts) + "\n"
 
 
 def on_page_markdown(markdown: str, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
@@ -70,7 +88,8 @@ def rewritten(markdown: str, uri: str) -> str:
         target = resolved(link["target"], place)
         if not target:
             return link.group()
-        return f"{link['before']}{posixpath.relpath(in_site(target), posixpath.dirname(uri))}{link['after']}"
+        page = in_site(re.sub(r"^(docs/.*)\.ipynb$", r"\1.md", target))
+        return f"{link['before']}{posixpath.relpath(page, posixpath.dirname(uri))}{link['after']}"
 
     return LINK.sub(moved, markdown)
 

@@ -7,11 +7,12 @@ from .benchmark import evaluate as evaluate, problems as problems, score as scor
 from .models.foreign import character_model as character_model
 from .callbacks.accuracy_grid import AccuracyGrid as AccuracyGrid, Measurement as Measurement
 from .callbacks.attention_maps import AttentionMaps as AttentionMaps, Probes as Probes
+from .benchmark.while_training import BenchmarkScores as BenchmarkScores
 from .callbacks.edit_distance_curve import EditDistanceCurve as EditDistanceCurve
 from .callbacks.learning_curves import LearningCurves as LearningCurves
 from .callbacks.monitoring import StopWhenGood as StopWhenGood
 from .data.datamodule import ArithmeticData as ArithmeticData
-from .training.quick import setting as setting
+from .data.setting import setting as setting
 from .data.task_data import TaskData as TaskData
 from .decoding.decoding import generate as generate, verify as verify
 from .formats.aligned import Aligned as Aligned

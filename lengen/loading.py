@@ -7,10 +7,11 @@ model.solve([57, 48, 96])["read"]
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,10 +25,11 @@ from lengen.digits import operand_texts, problem_texts
 from lengen.huggingface import CONFIG, spec_of
 from lengen.models import Transformer
 from lengen.models.foreign import answering
+from lengen.models.weights import WeightsError, content
 from lengen.results.records import Grid
 from lengen.settings.spec import Spec, from_dict
 from lengen.solve import answer, answers
-from lengen.training.build import SMALL, WeightsError, few_threads
+from lengen.training.build import SMALL, few_threads
 from lengen.training.build import load as build
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ GROUP = "lengen.runs"
 which raise `ValueError` for one that is not theirs; the first that finds it has it."""
 RUN, WEIGHTS = "run.json", "model.safetensors"
 """Files of a run folder: what it is a run of, and its weights."""
+SUFFIXES = (".ckpt", ".pt", ".pth", ".bin", ".safetensors")
+"""Ends of the names of files of weights, which no experiment has."""
 
 
 SHIPPED = Path(__file__).parent / "shipped"
@@ -64,6 +68,8 @@ class Found(NamedTuple):
     weights: Path | None
     """None: the specification constructs them."""
     name: str
+    note: str = ""
+    """A sentence that its run holds against it, such as that it never left chance."""
 
 
 Finder = Callable[[str], Found]
@@ -73,7 +79,7 @@ class Model:
     """A model with the data of its setting; `module` is the network itself, which answers without dropout."""
 
     def __init__(self, found: Found, module: Transformer | None = None) -> None:
-        self.spec, self.weights, self.name = found
+        self.spec, self.weights, self.name, self.note = found
         self.data = TaskData(self.spec, seed=0)
         try:
             self.module = build(self.spec, self.weights) if module is None else module
@@ -110,6 +116,7 @@ class Model:
         "self" (layers, heads, T, T) and, beside an encoder, "cross" (layers, heads, T, S); "target" (T,) and "source"
         (S,): the tokens. Row t predicts the token after token t, or in an encoder-only model token t itself.
         """
+        self.spec.admit(tuple(self.data.task.parse(operand_texts(operands)).lengths[0].tolist()))
         with answering(self.module), few_threads(self.module):
             return attention_of(self.module, self.data, operand_texts(operands))
 
@@ -123,9 +130,12 @@ class Model:
 
         There are by default as many operands as were trained.
 
-        The problems are those that every model of the setting is tested on.
+        The problems are those that every model of the setting is tested on. Raises `OperandError` or `SettingError` for
+        those that the model cannot take, as `solve` does.
         """
         problems = self.data.test(length, self.spec.data.task.most if count is None else count, examples)
+        for shape in set(map(tuple, problems.lengths.tolist())):
+            self.spec.admit(shape)
         writer = self.data.writer
         parts = problems.parts(at_once(writer, problems, self.module))
         with answering(self.module), few_threads(self.module, SMALL):
@@ -137,12 +147,15 @@ def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | Non
     """Return the model of a run: of its name, of its folder, of a trained module, or of a specification with weights.
 
     A name such as ``sums-coupled`` is of a model that comes with the package (`shipped` lists them), one such as
-    ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting. A
-    specification that constructs its weights needs none. Raises `LoadError` if there is nothing to load.
+    ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting; one of the
+    smallest size has to be named, ``coupling/fig1/coupling-scratchpad/smoke``. A specification that constructs its
+    weights needs none. A run that says something against itself, such as that it never left chance, is warned of.
 
     Args:
-        source: Name, folder of a run or of ``export --hf``, trained module, or specification.
-        weights: File of weights for a specification.
+        source: Name, folder of a run or of ``export --hf``, checkpoint of a `SequenceModule`, trained module, or
+            specification.
+        weights: File of weights for a specification: safetensors, a state_dict of `torch.save`, or a checkpoint of
+            Lightning. Names may share a prefix, such as ``model.`` or ``_orig_mod.``.
 
     Raises:
         LoadError: There is nothing to load; one sentence.
@@ -165,13 +178,38 @@ def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | Non
         if weights is None and not source.constructed:
             raise LoadError("load(spec) of a model that is trained needs its weights: load(spec, 'model.safetensors')")
         return Model(Found(source, None if weights is None else Path(weights), str(weights or "constructed")))
-    if (Path(source) / RUN).is_file():
-        return Model(_in_folder(Path(source)))
-    if (Path(source) / CONFIG).is_file():
-        return Model(Found(from_dict(spec_of(Path(source))), Path(source) / WEIGHTS, str(source)))
-    if isinstance(source, Path) or not source or Path(source).is_absolute() or Path(source).exists():
-        raise LoadError(f"'{source}': expected the folder of a finished run, which holds {RUN}")
-    return Model(_named(source))
+    model = Model(_of_path(Path(source)) or _named(str(source)))
+    if model.note:
+        warnings.warn(f"{model.name}: {model.note}", stacklevel=2)
+    return model
+
+
+def _of_path(path: Path) -> Found | None:
+    """Return the parts of what lies there; None for a name of which nothing lies there."""
+    if (path / RUN).is_file():
+        return _in_folder(path)
+    if (path / CONFIG).is_file():
+        return Found(from_dict(spec_of(path)), path / WEIGHTS, str(path))
+    if path.is_file():
+        return _in_checkpoint(path)
+    if not path.name or path.is_absolute() or path.exists() or path.suffix in SUFFIXES:
+        raise LoadError(f"'{path}': expected the folder of a finished run, which holds {RUN}, or a checkpoint")
+    return None
+
+
+def _in_checkpoint(path: Path) -> Found:
+    try:
+        held = content(path)
+    except WeightsError as error:
+        raise LoadError(str(error)) from None
+    settings = held.get("hyper_parameters") if isinstance(held, dict) and "state_dict" in held else None
+    if settings is None:
+        raise LoadError(f"{path} holds weights without their setting: give it, too, load(spec, '{path}')")
+    try:
+        return Found(from_dict(settings["spec"]), path, str(path))
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+        raise LoadError(f"{path} is a checkpoint of another module than lengen.SequenceModule ({reason})") from None
 
 
 def _in_folder(folder: Path) -> Found:
@@ -188,7 +226,12 @@ def _in_folder(folder: Path) -> Found:
     if wanted is not None and hashlib.sha256(weights.read_bytes()).hexdigest() != wanted:
         fault = f"{weights} is not the file its run wrote: expected the sha256 in {RUN}"
         raise LoadError(f"{fault}; restore it, or run it again")
-    return Found(spec, weights, str(folder))
+    return Found(spec, weights, str(folder), said_against(info))
+
+
+def said_against(info: Mapping[str, Any]) -> str:
+    """Return what the record of a run notes of a training that never left chance; else nothing."""
+    return " ".join(info.get("notes", ())) if info.get("never_left_chance") else ""
 
 
 def shipped() -> list[str]:

@@ -311,7 +311,7 @@ def newest(
         stores: where to look.
         profile: of the run; None: any.
         seed: of the run; None: any.
-        weights: only a run that kept its weights.
+        weights: only a run that kept its weights, and a smoke run only if that profile is named.
         with_overrides: take the newest even if it was made with ``--set``.
         otherwise: what the user may do with ``{}`` runs made with ``--set``, where there is no other.
 
@@ -320,7 +320,8 @@ def newest(
         StoreError: with the command that makes the run where there is none.
     """
     check_profile(experiment, profile)
-    holding, sizes = WEIGHTS if weights else None, [at for at in experiment.specs if profile in (None, at)]
+    holding = WEIGHTS if weights else None
+    sizes = [at for at in experiment.specs if at == profile or (profile is None and (at != "smoke" or not weights))]
     headers = [(run, store) for store in stores for run in store.headers(experiment.paper, holding=holding)]
     held = [(run, store, at) for run, store in headers for at in sizes if seed in (None, run.seed)]
     runs = [(run, store) for run, store, at in held if CATALOGUE.counts(run, experiment, at)]
@@ -330,6 +331,12 @@ def newest(
     if not runs:
         what = "finished run with weights" if weights else "finished run"
         hint = f", or {otherwise.format(len(changed))}" if changed else ""
+        if (
+            weights
+            and profile is None
+            and any(run.profile == "smoke" and run.experiment == experiment.name for run, _ in headers)
+        ):
+            hint += f", or name its smoke run: {experiment.name} --profile smoke"
         raise StoreError(f"{experiment.name} has no {what} here: {_advice(experiment, profile, seed)}{hint}")
     return max(runs, key=lambda it: (it[0].profile != "smoke", str(it[0].info.get("finished")), it[0].version))
 

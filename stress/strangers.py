@@ -30,10 +30,11 @@ from safetensors.torch import save
 from lengen.callbacks.accuracy_grid import sealed, unsealed
 from lengen.callbacks.checkpoint import CheckpointError, checked
 from lengen.callbacks.loggers import read_metrics
+from lengen.models.weights import WeightsError
 from lengen.part import SettingError
 from lengen.results.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
 from lengen.settings.spec import from_dict, validate
-from lengen.training.build import WeightsError, build_model, load
+from lengen.training.build import build_model, load
 from lengen.training.kernels import ChosenKernels
 from reproduce.comparison import published, statements
 from reproduce.comparison.published import PublishedError

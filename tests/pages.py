@@ -1,8 +1,7 @@
 """Pages with code that runs: Markdown whose ``python`` fences are executed, ``text`` fences being what they print.
 
-As in a notebook, a cell that ends with an expression shows its value. The notebooks of docs/notebooks are such pages
-(jupytext opens them as they are). After a change: ``python -m tests.pages docs/notebooks/first_steps.md`` runs a page
-where it lies and writes what it printed; with ``--check`` it says what would change.
+As in a notebook, a cell that ends with an expression shows its value. After a change: ``python -m tests.pages
+docs/verdicts.md`` runs a page where it lies and writes what it printed; with ``--check`` it says what would change.
 """
 
 import ast

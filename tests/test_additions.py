@@ -64,7 +64,7 @@ def all_added(tmp_path_factory) -> Path:
 
 def test_every_record_has_a_row_and_is_shown():
     assert {path.stem for path in RECORDS.iterdir()} == set(ROWS)
-    assert set(ROWS) == {"task", "encoding", "position_ids", "metric", "experiment", "paper", "trick"}
+    assert set(ROWS) == {"task", "format", "encoding", "position_ids", "metric", "experiment", "paper", "trick"}
     assert set(re.findall(r"<!-- diff of (\w+): begin", PAGE)) == set(ROWS)
 
 
@@ -83,7 +83,7 @@ def test_an_addition_touches_what_the_page_says_and_no_other_file(name):
 def test_the_rows_of_tests_are_enough_for_the_tests(all_added):
     """Worked example, encoding and scheme are tested by their rows alone, those that ask for a row of each included."""
     files = ("tasks/test_base.py", "formats/test_linear.py", "encodings", "settings/test_every_trick_on_every_task.py")
-    mine = "has_a_row or has_a_worked or is_here or kerple or blocks or complement"
+    mine = "has_a_row or has_a_worked or is_here or kerple or blocks or complement or paused"
     chosen = f"({mine}) and not (sort or count or larger or listops)"
     tests = [f"tests/lengen/{file}" for file in files]
     said = run(all_added, "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *tests)
@@ -94,6 +94,7 @@ def test_added_papers_experiments_tricks_and_parts_are_listed_and_run(all_added)
     blocks = 'data.position_ids={"kind": "blocks", "size": 2, "max_position": 30}'
     changes = ("data.task=complement", "model.encoding=kerple", blocks)
     words = [word for change in changes for word in ("--set", change)]
+    words += ["--set", 'data.format={"kind": "paused", "pauses": 2}']
     said = run(all_added, "reproduce", "run", "copying/sketch/rope", "--profile", "smoke", *words)
     assert "copying/sketch/rope seed 0: exact match" in said
     (scores,) = (all_added / "results" / "local" / "copying").rglob("scores.csv")

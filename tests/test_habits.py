@@ -153,7 +153,7 @@ def test_workflow_hooks_and_locked_files_run_what_everybody_runs():
     accelerated = [name for name in gpu if re.match(r"nvidia-|cuda-|triton$", name)]
     assert len(accelerated) == 19 == len(gpu) - 1 and not set(gpu) & set(rest)
     assert "index-url https://download.pytorch.org/whl/cpu\n" in (ROOT / "requirements-torch-cpu.txt").read_text()
-    assert {"mkdocs", "mkdocs-material", "mkdocstrings", "jupytext"} <= set(pins("docs/requirements.txt"))
+    assert {"mkdocs", "mkdocs-material", "mkdocstrings"} <= set(pins("docs/requirements.txt"))
 
 
 def in_nav(entries: list[object]) -> list[str]:
@@ -166,7 +166,8 @@ def in_nav(entries: list[object]) -> list[str]:
 
 def test_every_page_is_in_the_navigation_and_the_api_names_modules_that_are_there():
     site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
-    assert sorted(in_nav(site["nav"])) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+    pages = [*DOCS.rglob("*.md"), *(notebook.with_suffix(".md") for notebook in DOCS.rglob("*.ipynb"))]
+    assert sorted(in_nav(site["nav"])) == sorted(str(page.relative_to(DOCS)) for page in pages)
     assert site["strict"] is True and site["theme"]["font"] is False and site["use_directory_urls"] is False
     assert not re.search(r"https?://", (ROOT / "mkdocs.yml").read_text())
     named = [name for page in DOCS.glob("api/*.md") for name in re.findall(r"(?m)^::: (.+)$", page.read_text())]
@@ -176,6 +177,10 @@ def test_every_page_is_in_the_navigation_and_the_api_names_modules_that_are_ther
     found = importlib.util.spec_from_file_location("repository_links", DOCS / "repository_links.py")
     hook = importlib.util.module_from_spec(found)
     found.loader.exec_module(hook)
+    cells = [{"cell_type": "markdown", "source": ["# A"]}, {"cell_type": "code", "source": ["1"]}]
+    cells[1]["outputs"] = [{"text": ["1\n"]}, {"data": {"image/png": "AA"}}]
+    page = "# A\n\n```python\n1\n```\n\n```text\n1\n```\n\n![what the cell draws](data:image/png;base64,AA)\n"
+    assert hook.page_of({"cells": cells}) == page
     text = "[a](../papers/coupling/ERRATA.md#e1) [b](verdicts.md) [c](https://x.org/y) [d](../results/bench)"
     moved = "[a](repository/papers/coupling/ERRATA.md#e1) [b](verdicts.md) [c](https://x.org/y) [d](../results/bench)"
     assert hook.rewritten(text, "index.md") == moved

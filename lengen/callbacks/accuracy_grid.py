@@ -1,20 +1,21 @@
-"""Base of callbacks that measure, and the accuracy grid (two axes) or curve (one): counts of every test cell."""
+"""Bases of callbacks that ask, and the accuracy grid (two axes) or curve (one): counts of every test cell."""
 
 import contextlib
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 from lightning import Callback, LightningModule, Trainer
+from lightning.pytorch.trainer.states import TrainerFn
 from torch import nn
 
 from lengen.callbacks.loggers import MetricsLogger
 from lengen.callbacks.monitoring import TrainingLoss, silent
-from lengen.data.datamodule import data_of
+from lengen.data.datamodule import ArithmeticData, data_of
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
 from lengen.data.writer import Writer
@@ -27,11 +28,94 @@ from lengen.results.progress import Progress, Report, write_whole
 from lengen.results.records import Counts, Grid, RecordError
 
 
-class Measurement(Callback, ABC):
-    """Asks the model something once training has ended, and in `Trainer.test`; what it answers are attributes.
+class Asking(Callback, ABC):
+    """Asks a module something once training has ended, in `Trainer.test`, and while it trains.
 
-    A run stores the ``arrays`` and ``scalars`` of all its measurements. It measures here and not in a test step because
-    test steps run in the precision of the training: hooks of callbacks run in that of the weights.
+    It asks here and not in a test step because test steps run in the precision of the training: hooks of callbacks run
+    in that of the weights. Numbers of `logged` go to the loggers and into ``trainer.callback_metrics``, where
+    `EarlyStopping` and `ModelCheckpoint` find them, in whatever order the callbacks stand.
+
+    Args:
+        every_n_steps: Also ask after every so many steps; 0: only at the end. Without it, what another callback of the
+            Trainer monitors is asked at every evaluation.
+    """
+
+    def __init__(self, every_n_steps: int = 0) -> None:
+        self.every_n_steps = whole("every_n_steps", every_n_steps, least=0)
+        self._asked_at = -1
+        self.is_monitored = False
+        """Another callback looks for a number of these."""
+
+    @abstractmethod
+    def ask(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Ask the module, which neither drops nor learns anything."""
+
+    def logged(self) -> dict[str, float]:
+        """Return numbers for loggers and other callbacks, under names that say of what they are."""
+        return {}
+
+    def names(self) -> Collection[str]:
+        """Return the names of `logged`, as far as they are known before anything is asked."""
+        return ()
+
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        monitors = {getattr(callback, "monitor", None) for callback in trainer.callbacks}  # type: ignore[attr-defined]
+        self._asked_at, self.is_monitored = -1, not monitors.isdisjoint(self.names())
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        is_due = self.every_n_steps and trainer.global_step % self.every_n_steps == 0
+        if is_due or trainer.is_last_batch:
+            self._ask_once(trainer, pl_module, bool(is_due))
+
+    def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.state.fn == TrainerFn.FITTING and not trainer.sanity_checking:
+            self._ask_once(trainer, pl_module, False)
+
+    def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Ask on the device that trained: before this hook, Lightning moves the model to the CPU."""
+        pl_module.to(trainer.strategy.root_device)
+        self._ask(trainer, pl_module)
+        pl_module.cpu()
+
+    def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._ask(trainer, pl_module)
+
+    def _ask_once(self, trainer: Trainer, pl_module: LightningModule, is_due: bool) -> None:
+        """Ask at a step at which nothing was asked yet, if that is due or another callback is about to look."""
+        is_waited_for = self.is_monitored and (not self.every_n_steps or self._asked_at < 0)
+        if (is_due or is_waited_for) and self._asked_at != trainer.global_step:
+            self._ask(trainer, pl_module)
+
+    def _ask(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._asked_at = trainer.global_step
+        with answering(pl_module):
+            self.ask(trainer, pl_module)
+        numbers = self.logged()
+        check_numbers(f"{type(self).__name__}.logged()", numbers)
+        trainer.callback_metrics.update({name: torch.tensor(float(value)) for name, value in numbers.items()})
+        for logger in trainer.loggers:
+            if not isinstance(logger, MetricsLogger) and numbers:  # its folder has the counts
+                logger.log_metrics(numbers, step=trainer.global_step)
+
+
+def check_numbers(where: str, numbers: Mapping[str, object]) -> None:
+    """Raise `TypeError` for anything but numbers, which no run could store and no logger show."""
+    for name, number in numbers.items():
+        if not isinstance(number, int | float | np.number):
+            raise TypeError(f"{where}[{name!r}]: found {type(number).__name__}; expected a number")
+
+
+class Measurement(Asking, ABC):
+    """Asks a model about problems of the data; what it answers are attributes.
+
+    A run stores the ``arrays`` and ``scalars`` of all its measurements.
+
+    Args:
+        data: The problems, where the Trainer trains on data of your own; None: its `ArithmeticData`.
+        every_n_steps: Also measure after every so many steps; 0: only at the end. Without it, what another callback of
+            the Trainer monitors is measured at every evaluation.
 
     Example:
         >>> import lengen
@@ -44,7 +128,9 @@ class Measurement(Callback, ABC):
         ['parameters']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, data: ArithmeticData | TaskData | None = None, every_n_steps: int = 0) -> None:
+        super().__init__(every_n_steps)
+        self.data = data
         self.arrays: dict[str, np.ndarray] = {}
         """Named arrays, for figures."""
         self.scalars: dict[str, float] = {}
@@ -57,18 +143,15 @@ class Measurement(Callback, ABC):
         """The model has to show its attention."""
         return False
 
-    def logged(self) -> dict[str, float]:
-        """Return numbers for the Trainer's loggers, under names that say of which cell they are."""
-        return {}
-
     @abstractmethod
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         """Ask the model, which neither drops nor learns anything, about problems of the data."""
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Refuse a module or data that cannot be measured, before anything is trained."""
+        super().setup(trainer, pl_module, stage)
         model = model_of(pl_module)
-        data_of(trainer)
+        data_of(trainer, self.data)
         if self.reads_attention and not hasattr(model, "attention"):
             raise TypeError(
                 f"{type(pl_module).__name__}: {type(self).__name__} needs a method attention(batch) that returns a "
@@ -76,34 +159,14 @@ class Measurement(Callback, ABC):
             )
         self.writes_files = trainer.is_global_zero
 
-    def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Measure on the device that trained: before this hook, Lightning moves the model to the CPU."""
-        pl_module.to(trainer.strategy.root_device)
-        self._measure(trainer, pl_module)
-        pl_module.cpu()
-
-    def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._measure(trainer, pl_module)
-
-    def _check_kept(self) -> None:
-        """Raise `TypeError` for anything but named arrays and named numbers, which no run could store."""
+    def ask(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        watched = [callback.report for callback in trainer.callbacks if isinstance(callback, TrainingLoss)]  # type: ignore[attr-defined]
+        self.measure(model_of(pl_module), data_of(trainer, self.data), watched[0] if watched else silent)
         name = type(self).__name__
         for place, array in self.arrays.items():
             if not isinstance(array, np.ndarray) or array.dtype == object:
                 raise TypeError(f"{name}.arrays[{place!r}]: found {type(array).__name__}; expected an array of numbers")
-        for where, numbers in (("scalars", self.scalars), ("logged()", self.logged())):
-            for place, number in numbers.items():
-                if not isinstance(number, int | float | np.number):
-                    raise TypeError(f"{name}.{where}[{place!r}]: found {type(number).__name__}; expected a number")
-
-    def _measure(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        watched = [callback.report for callback in trainer.callbacks if isinstance(callback, TrainingLoss)]  # type: ignore[attr-defined]
-        with answering(pl_module):
-            self.measure(model_of(pl_module), data_of(trainer), watched[0] if watched else silent)
-        self._check_kept()
-        for logger in trainer.loggers:
-            if not isinstance(logger, MetricsLogger) and (numbers := self.logged()):  # its folder has the counts
-                logger.log_metrics(numbers, step=trainer.global_step)
+        check_numbers(f"{name}.scalars", self.scalars)
 
 
 def model_of(module: LightningModule) -> Transformer:
@@ -160,7 +223,7 @@ def _score(model: Transformer, writer: Writer, problems: Problems, free_running:
     return scores
 
 
-PARTIAL = "scores.partial.csv"
+SCORES, PARTIAL = "scores.csv", "scores.partial.csv"
 WORTH_KEEPING = 200_000
 """Response tokens scored since partial scores were written: where scoring them again would cost seconds."""
 
@@ -175,8 +238,11 @@ class AccuracyGrid(Measurement):
         examples: Examples per cell; every model sees the same ones.
         free_running: Also let the model write its own text where it errs, to score the final answer and edit distance.
         sampled: Examples per cell whose responses are also sampled at temperature 1.
-        folder: Where scores are kept while they are taken: after a kill the same cells of the same weights are not
-            scored again.
+        folder: Where the counts are written as ``scores.csv``. They are kept there while they are taken: after a kill
+            the same cells of the same weights are not scored again.
+        data: The problems, where the Trainer trains on data of your own; None: its `ArithmeticData`.
+        every_n_steps: Also score after every so many steps; 0: only at the end. Without it, a cell that another
+            callback of the Trainer monitors is scored at every evaluation.
 
     Example:
         >>> import lengen
@@ -188,21 +254,21 @@ class AccuracyGrid(Measurement):
 
     def __init__(
         self, lengths: Sequence[int], counts: Sequence[int] = (1,), examples: int = 1000, *, free_running: bool = True,
-        sampled: int = 0, folder: Path | None = None,
+        sampled: int = 0, folder: str | Path | None = None, data: ArithmeticData | TaskData | None = None,
+        every_n_steps: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__()
+        super().__init__(data, every_n_steps)
         self.cells = cells(lengths, counts)
         several = len({count for _, count in self.cells}) > 1
         self.grid = Grid(("length", "count") if several else ("length",))
         self.examples = whole("examples", examples)
         self.free_running = free_running
         self.sampled = whole("sampled", sampled, least=0)
-        self.partial = None
-        if folder is not None:
-            if Path(folder).is_file():
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            if self.folder.is_file():
                 raise OperandError(f"folder={str(folder)!r:.80}: it is a file; expected a folder")
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            self.partial = Path(folder) / PARTIAL
+            self.folder.mkdir(parents=True, exist_ok=True)
         self._unkept, self._of = 0.0, ""
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
@@ -211,19 +277,24 @@ class AccuracyGrid(Measurement):
         if not self.cells:
             raise OperandError("no cell is tested; expected lengths and counts, such as lengths=(1, 2)")
         lengths, counts = (tuple(dict.fromkeys(axis)) for axis in zip(*self.cells, strict=True))
-        data_of(trainer).check_cells(lengths, counts, self.examples)
+        data_of(trainer, self.data).check_cells(lengths, counts, self.examples)
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
-        if self.partial is not None:
+        if self.folder is not None:
             self._of = identity(model, data, (self.examples, self.free_running, self.sampled))
         self.grid, self._unkept = self._resumed(), 0.0
         for done, cell in enumerate(self.cells, start=1):
             self._score(model, data, cell)
             report(Progress("measure", done, len(self.cells), None, None))
+        if self.folder is not None and self.writes_files:
+            write_whole(self.folder / SCORES, self.grid.to_csv())
 
     def logged(self) -> dict[str, float]:
         """Return exact match of each cell."""
         return {f"exact_match/{cell_name(cell)}": self.grid.accuracy(*cell) for cell in self.grid.scores}
+
+    def names(self) -> list[str]:
+        return [f"exact_match/{cell_name(cell[: len(self.grid.axes)])}" for cell in self.cells]
 
     def _score(self, model: Transformer, data: TaskData, cell: tuple[int, int]) -> None:
         key = cell[: len(self.grid.axes)]
@@ -238,15 +309,15 @@ class AccuracyGrid(Measurement):
             chosen = problems.select(torch.arange(min(self.sampled, len(problems.lengths))))
             self.grid.add(key, "sampled", score_sampled(model, data.writer, chosen, stream))
         self._unkept += self.grid.scores[key]["teacher_forced"]["reference_tokens"]
-        if self.partial is not None and self.writes_files and self._unkept > WORTH_KEEPING:
-            write_whole(self.partial, sealed(self.grid.to_csv(), self._of))
+        if self.folder is not None and self.writes_files and self._unkept > WORTH_KEEPING:
+            write_whole(self.folder / PARTIAL, sealed(self.grid.to_csv(), self._of))
             self._unkept = 0.0
 
     def _resumed(self) -> Grid:
         grid = Grid(self.grid.axes)
-        if self.partial is not None and self.partial.exists():
+        if self.folder is not None and (self.folder / PARTIAL).exists():
             with contextlib.suppress(RecordError, UnicodeDecodeError):  # damaged, or of another model: measure again
-                scores = Grid.from_csv(unsealed(self.partial.read_text(), self._of)).scores
+                scores = Grid.from_csv(unsealed((self.folder / PARTIAL).read_text(), self._of)).scores
                 keys = {cell[: len(grid.axes)] for cell in self.cells}
                 grid.scores = {cell: modes for cell, modes in scores.items() if cell in keys}
         return grid

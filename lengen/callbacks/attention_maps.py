@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lengen.callbacks.accuracy_grid import Measurement
 from lengen.data.batch import Batch
-from lengen.data.datamodule import data_of
+from lengen.data.datamodule import ArithmeticData, data_of
 from lengen.data.task_data import TaskData
 from lengen.digits import OperandError, problem_texts, whole
 from lengen.digits import cells as checked
@@ -46,6 +46,8 @@ class AttentionMaps(Measurement):
     Args:
         cells: Pairs (length, count).
         examples: Examples averaged in each.
+        data: The problems, where the Trainer trains on data of your own; None: its `ArithmeticData`.
+        every_n_steps: Also measure after every so many steps; 0: only at the end.
 
     Example:
         >>> import lengen
@@ -55,8 +57,11 @@ class AttentionMaps(Measurement):
         ['$', '1', '0', '=', '1', '0']
     """
 
-    def __init__(self, cells: Sequence[tuple[int, int]], examples: int = 1000) -> None:
-        super().__init__()
+    def __init__(
+        self, cells: Sequence[tuple[int, int]], examples: int = 1000, *,
+        data: ArithmeticData | TaskData | None = None, every_n_steps: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(data, every_n_steps)
         try:
             pairs = [(length, count) for length, count in cells]
         except (TypeError, ValueError):
@@ -73,7 +78,7 @@ class AttentionMaps(Measurement):
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Refuse cells that have no problems, or no room, and two texts, before anything is trained."""
         super().setup(trainer, pl_module, stage)
-        data = data_of(trainer)
+        data = data_of(trainer, self.data)
         if self.cells and data.writer.split:
             raise SettingError("AttentionMaps: expected a decoder alone, whose text is one sequence, not two texts")
         for length, count in self.cells:
@@ -156,6 +161,8 @@ class Probes(Measurement):
 
     Args:
         problems: Problems, each given by its operands.
+        data: The task that reads them, where the Trainer trains on data of your own; None: that of its
+            `ArithmeticData`.
 
     Example:
         >>> import lengen
@@ -165,8 +172,8 @@ class Probes(Measurement):
         ['probe0.self', 'probe0.target']
     """
 
-    def __init__(self, problems: Sequence[Sequence[object]]) -> None:
-        super().__init__()
+    def __init__(self, problems: Sequence[Sequence[object]], *, data: ArithmeticData | TaskData | None = None) -> None:
+        super().__init__(data)
         self.problems = problem_texts(problems)
 
     @property

@@ -2,15 +2,14 @@
 
 import signal
 import threading
-import zipfile
 from collections.abc import Collection
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import torch
 from lightning import Callback, LightningModule, Trainer
 
+from lengen.models.weights import torch_file
 from lengen.results.progress import diverged, save_whole
 
 
@@ -63,8 +62,7 @@ def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "
     Raises `CheckpointError` if it is damaged, holds anything else, or lacks one of ``names``.
     """
     try:
-        _whole(path)
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        state = torch_file(path)
     except Exception as error:  # whatever bytes make the reader raise
         reason = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0][:80]}"
     else:
@@ -72,18 +70,6 @@ def checked(path: Path, names: Collection[str] = ("state_dict", "global_step", "
             return state
         reason = "something is missing"
     raise CheckpointError(f"{path} is no checkpoint of this program ({reason}): delete it, and the run starts anew")
-
-
-def _whole(path: Path) -> None:
-    """Raise where an archive unpacks to more than it holds, or where a byte in it is not what was written.
-
-    torch compares no checksums when it reads, and would take a flipped bit for a weight.
-    """
-    with zipfile.ZipFile(path) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
-            raise ValueError("it is compressed")
-        if (entry := archive.testzip()) is not None:
-            raise ValueError(f"{entry} has changed")
 
 
 class ResumePoint(Callback):

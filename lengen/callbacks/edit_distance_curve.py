@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from lightning import Callback, LightningModule, Trainer
 
 from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement, cell_name
+from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
-from lengen.digits import OperandError
+from lengen.digits import OperandError, cells
 from lengen.metrics.responses import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.progress import Report
-from lengen.results.records import draw, extra
+from lengen.results.records import Counts, draw, extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,11 +29,14 @@ class EditDistanceCurve(Measurement):
 
     Args:
         lengths: Tested operand lengths.
-        count: The second axis.
-        examples: Examples per length.
-        scored: An `AccuracyGrid` of the same Trainer, before this callback: then its counts at ``count`` are used,
-            because both come from one pass, and ``lengths`` and ``examples`` have no say, nor has ``count`` if the
-            grid has one alone.
+        counts: The second axis; edits of several are added up.
+        examples: Examples per cell.
+        scored: An `AccuracyGrid` of the same Trainer, before this callback: then its cells at ``counts`` are used,
+            because both come from one pass, and ``lengths``, ``examples``, ``data`` and ``every_n_steps`` have no say,
+            nor have ``counts`` if the grid has one alone.
+        data: The problems, where the Trainer trains on data of your own; None: its `ArithmeticData`.
+        every_n_steps: Also measure after every so many steps; 0: only at the end. Without it, a length that another
+            callback of the Trainer monitors is measured at every evaluation.
 
     Example:
         >>> import lengen
@@ -43,18 +47,28 @@ class EditDistanceCurve(Measurement):
     """
 
     def __init__(
-        self, lengths: Sequence[int] = (), count: int = 1, examples: int = 1000, *, scored: AccuracyGrid | None = None
-    ) -> None:
-        super().__init__()
+        self, lengths: Sequence[int] = (), counts: Sequence[int] = (1,), examples: int = 1000, *,
+        scored: AccuracyGrid | None = None, data: ArithmeticData | TaskData | None = None, every_n_steps: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(data, every_n_steps)
         self.scored = scored
-        self.alone = AccuracyGrid(lengths, (count,), examples)
-        counts = {each for _, each in scored.cells} if scored is not None else {count}
-        self.count = counts.pop() if len(counts) == 1 else count
+        self.alone = AccuracyGrid(lengths, counts, examples)
+        self.counts = sorted({count for _, count in cells([1], counts)})
+        if scored is not None:
+            self.data, self.every_n_steps = scored.data, scored.every_n_steps
+            tested = {count for _, count in scored.cells}
+            self.counts = list(tested) if len(tested) == 1 else self.counts
         self.curve: dict[int, float] = {}
+
+    def _name(self, length: int) -> str:
+        return f"edits_per_token/{cell_name((length, *self.counts) if len(self.counts) == 1 else (length,))}"
 
     def logged(self) -> dict[str, float]:
         """Return edits per token of each length."""
-        return {f"edits_per_token/{cell_name((length, self.count))}": value for length, value in self.curve.items()}
+        return {self._name(length): value for length, value in self.curve.items()}
+
+    def names(self) -> list[str]:
+        return [self._name(length) for length, _ in (self.scored or self.alone).cells]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a length: edits per token."""
@@ -77,28 +91,31 @@ class EditDistanceCurve(Measurement):
         super().setup(trainer, pl_module, stage)
         if self.scored is not None:
             self._check(self.scored, trainer.callbacks)  # type: ignore[attr-defined]
+            self.scored.is_monitored |= self.is_monitored
         else:
             try:
+                self.alone.data = self.data
                 self.alone.setup(trainer, pl_module, stage)
             except (OperandError, SettingError) as error:
-                raise type(error)(f"EditDistanceCurve(count={self.count}): {error}") from None
+                raise type(error)(f"EditDistanceCurve(counts={self.counts}): {error}") from None
 
     def _check(self, scored: AccuracyGrid, callbacks: Sequence[Callback]) -> None:
         """Raise `OperandError` for a grid that has not counted the edits of this curve when they are read."""
         before = callbacks[: callbacks.index(self)]
-        counts = {count for _, count in scored.cells}
-        if scored not in before or not scored.free_running or self.count not in counts:
+        missing = set(self.counts) - {count for _, count in scored.cells}
+        if scored not in before or not scored.free_running or missing:
             raise OperandError(
-                f"EditDistanceCurve(count={self.count}): scored= has to be an AccuracyGrid with free_running=True that "
-                "tests this count and stands before the curve among the callbacks of the Trainer"
+                f"EditDistanceCurve(counts={self.counts}): scored= has to be an AccuracyGrid with free_running=True "
+                "that tests these counts and stands before the curve among the callbacks of the Trainer"
             )
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         if self.scored is None:
             self.alone.measure(model, data, report)
         grid = (self.scored or self.alone).grid
-        self.curve = {}
-        for cell in sorted(grid.scores):
-            if cell[1:] in ((), (self.count,)) and "free_running" in grid.scores[cell]:
-                counts = grid.scores[cell]["free_running"]
-                self.curve[cell[0]] = counts.rate(EDIT_DISTANCE.numerator, EDIT_DISTANCE.denominator)
+        written: dict[int, Counts] = {}
+        for cell, mode, counts in sorted(grid.entries(), key=lambda entry: entry[0]):
+            if mode == "free_running" and (not cell[1:] or cell[1] in self.counts):
+                written[cell[0]] = written[cell[0]] + counts if cell[0] in written else counts
+        rate = (EDIT_DISTANCE.numerator, EDIT_DISTANCE.denominator)
+        self.curve = {length: counts.rate(*rate) for length, counts in written.items()}

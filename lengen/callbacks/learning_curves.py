@@ -12,11 +12,11 @@ from typing import NamedTuple
 import torch
 from lightning import Callback, LightningModule, Trainer
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, pad
 
 from lengen.callbacks.accuracy_grid import model_of
 from lengen.data.batch import Batch
-from lengen.data.datamodule import data_of
+from lengen.data.datamodule import ArithmeticData, data_of
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import responses
 from lengen.digits import cells
@@ -51,6 +51,13 @@ def response_losses(model: Transformer, batch: Batch) -> Losses:
     return Losses(loss, inside.sum(dim=1), correct)
 
 
+def joined(parts: Sequence[Losses]) -> Losses:
+    """Return the losses of several batches as those of one."""
+    width = max(part.loss.shape[1] for part in parts)
+    losses = [pad(part.loss, (0, width - part.loss.shape[1])) for part in parts]
+    return Losses(torch.cat(losses), torch.cat([part.sizes for part in parts]), torch.cat([p.correct for p in parts]))
+
+
 def digit_losses(losses: Losses, reverse: bool) -> list[float]:
     """Return the mean loss of each place of the answer, units first; ``reverse``: it is written so.
 
@@ -78,8 +85,9 @@ class LearningCurves(Callback):
 
     Args:
         lengths: Tested operand lengths.
-        count: The second axis.
-        examples: Examples per length; 0 scores none.
+        counts: The second axis.
+        examples: Examples of each length and count; 0 scores none.
+        data: The problems, where the Trainer trains on data of your own; None: its `ArithmeticData`.
 
     Example:
         >>> import lengen
@@ -89,25 +97,31 @@ class LearningCurves(Callback):
         [1, 2]
     """
 
-    def __init__(self, lengths: Sequence[int], count: int = 1, examples: int = 100) -> None:
-        self.lengths = [length for length, _ in cells(lengths, (count,))] if examples else []
-        self.count = count
+    def __init__(
+        self, lengths: Sequence[int], counts: Sequence[int] = (1,), examples: int = 100, *,
+        data: ArithmeticData | TaskData | None = None,
+    ) -> None:  # fmt: skip
+        self.cells = cells(lengths, counts) if examples else []
+        self.lengths = list(dict.fromkeys(length for length, _ in self.cells))
         self.examples = examples
-        self._batches: dict[int, Batch] = {}
+        self.data = data
+        self._batches: dict[tuple[int, int], Batch] = {}
         self._of: TaskData | None = None
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        for name, value in self.points(model_of(pl_module), data_of(trainer)):
+        for name, value in self.points(model_of(pl_module), data_of(trainer, self.data)):
             pl_module.log(name, value, batch_size=1)
 
     def points(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
         """Yield name and value of every curve at the present state of a model."""
         if data is not self._of:
             self._of, self._batches = data, {}
+        for cell in self.cells:
+            if cell not in self._batches:
+                self._batches[cell] = data.writer.write(data.test(*cell, self.examples))
         for length in self.lengths:
-            if length not in self._batches:
-                self._batches[length] = data.writer.write(data.test(length, self.count, self.examples))
-            yield from self._found(response_losses(model, self._batches[length]), length, data)
+            losses = [response_losses(model, batch) for cell, batch in self._batches.items() if cell[0] == length]
+            yield from self._found(joined(losses), length, data)
         yield from self._subtasks(model, data)
 
     def _subtasks(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
@@ -115,7 +129,7 @@ class LearningCurves(Callback):
         format, longest = data.spec.data.format, data.task.longest
         if not isinstance(format, Subtasks) or longest not in self.lengths:
             return
-        problems = data.test(longest, self.count, self.examples)
+        problems = data.test(longest, max(count for _, count in self.cells), self.examples)
         for kind, name in enumerate(format.names):
             part = problems._replace(kinds=torch.full((len(problems.lengths),), kind))
             yield f"subtask.{name}", float(response_losses(model, data.writer.write(part)).correct.float().mean())

@@ -15,10 +15,10 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.lines import read_problems
+from lengen.data.setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.digits import Problems, problem_texts
-from lengen.part import SettingError
-from lengen.settings.spec import Spec
+from lengen.part import SettingError, plain
 
 Item = TypeVar("Item")
 AHEAD: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "fork", "prefetch_factor": 16}
@@ -35,7 +35,8 @@ class ArithmeticData(LightningDataModule):
     follow from the trainer's step, its accumulated batches and its processes, so none is repeated.
 
     Args:
-        spec: The specification, or what its `to_dict` gives.
+        spec: The specification, the name of an experiment or of a task, a JSON file, what `Spec.to_dict` gives, or
+            fields by their names, as `lengen.setting` takes them.
         seed: Decides the training and validation problems.
         train_file: Problems to train on in place of drawn ones, lines such as ``12+34=46`` or ``12,34,46``; they are
             shuffled anew in every epoch.
@@ -47,15 +48,18 @@ class ArithmeticData(LightningDataModule):
         (4, '$')
     """
 
-    def __init__(self, spec: Spec | dict[str, Any], seed: int = 0, train_file: str | Path | None = None) -> None:
+    def __init__(self, spec: SpecLike, seed: int = 0, train_file: str | Path | None = None) -> None:
         super().__init__()
-        self.data = TaskData(spec, seed)
+        self.data = TaskData(read_spec(spec), seed)
         self.spec = self.data.spec
         if not isinstance(train_file, str | Path | None):
             raise SettingError(f"train_file={train_file!r:.60}: expected the name of a file")
         if train_file is not None:
             self.data.train_on(read_problems(Path(train_file), self.data.task, self.data.writer))
         self.seed = self.data.seed
+        file = None if train_file is None else str(train_file)
+        # The loggers get them from the module, whose seed may be another one.
+        self.save_hyperparameters({"spec": plain(self.spec), "seed": self.seed, "train_file": file}, logger=False)
         self.task = self.data.task
         self.writer = self.data.writer
         self.format = self.data.format
@@ -123,13 +127,15 @@ class ArithmeticData(LightningDataModule):
         return self.data.test(length, count, examples)
 
 
-def data_of(trainer: Trainer) -> TaskData:
-    """Return the data that a trainer trains or tests on; raises `TypeError` if it was given no `ArithmeticData`."""
-    module = getattr(trainer, "datamodule", None)
-    if not isinstance(module, ArithmeticData):
-        fault = f"expected datamodule=ArithmeticData(...) for callbacks that measure, found {module!r}"
-        raise TypeError(f"Trainer: {fault}")
-    return module.data
+def data_of(trainer: Trainer, data: ArithmeticData | TaskData | None = None) -> TaskData:
+    """Return the data of a callback, or else what its trainer trains or tests on; raises `TypeError` for none."""
+    source = getattr(trainer, "datamodule", None) if data is None else data
+    if isinstance(source, TaskData):
+        return source
+    if not isinstance(source, ArithmeticData):
+        fault = f"found {type(source).__name__}; expected ArithmeticData(...) for callbacks that measure"
+        raise TypeError(f"Trainer: {fault}, as datamodule= of the Trainer or as data= of the callback")
+    return source.data
 
 
 def check_trainer(trainer: Trainer, steps: int) -> None:

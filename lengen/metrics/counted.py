@@ -1,13 +1,44 @@
 """Any metric of ours as a torchmetrics class: its counts are the state, summed over batches and devices."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from torchmetrics import Metric as TorchMetric
 
 from lengen.formats.base import PAD, Vocab, Written
 from lengen.metrics.responses import ANSWER_MATCH, EDIT_DISTANCE, EXACT_MATCH, Metric, Responses, check_responses
+
+Given = Tensor | str | Sequence[str]
+"""Responses of a batch: token ids, or texts."""
+
+
+def is_text(responses: object) -> bool:
+    """Return True for a text or a list of texts."""
+    several = isinstance(responses, list | tuple) and all(isinstance(text, str) for text in responses)
+    return several or isinstance(responses, str)
+
+
+def without(preds: Tensor, target: Tensor, ignored: int, first: int) -> tuple[Tensor, Tensor]:
+    """Return both without the places that the target ignores, and without rows in which it ignores all.
+
+    Args:
+        preds: (B, S) token ids.
+        target: (B, S) token ids, ``ignored`` where nothing is asked.
+        ignored: The label of such places.
+        first: What is added to ids, so that 0 pads alone.
+    """
+    shapes = [tuple(getattr(ids, "shape", ())) for ids in (preds, target)]
+    if shapes[0] != shapes[1] or len(shapes[0]) != 2:
+        fault = f"preds are {shapes[0]} and target is {shapes[1]}: expected token ids of one shape (B, S)"
+        raise ValueError(f"{fault}, since ignore_index={ignored} marks places of both")
+    asked = target != ignored
+    rows = asked.any(dim=1)
+    order = (~asked).int().argsort(dim=1, stable=True)  # what is asked comes first
+    both = [((ids + first) * asked).gather(1, order)[rows] for ids in (preds, target)]
+    return both[0], both[1]
 
 
 class Counted(TorchMetric):
@@ -17,6 +48,7 @@ class Counted(TorchMetric):
         metric: one of `lengen.metrics.METRICS`, or one of your own.
         format: how responses are written, for metrics that ask for their parts.
         vocab: the symbols they are written with.
+        ignore_index: a label of the target where nothing is asked, such as -100: such places count in neither.
         **kwargs: options of every `torchmetrics.Metric`, such as ``dist_sync_on_step``.
 
     Example:
@@ -36,19 +68,28 @@ class Counted(TorchMetric):
     per: Tensor
 
     def __init__(
-        self, metric: Metric, format: Written | None = None, vocab: Vocab | None = None, **kwargs: Any
-    ) -> None:
+        self, metric: Metric, format: Written | None = None, vocab: Vocab | None = None, *,
+        ignore_index: int | None = None, **kwargs: Any,
+    ) -> None:  # fmt: skip
         super().__init__(**kwargs)
-        self.metric, self.format, self.vocab = metric, format, vocab
+        self.metric, self.format, self.vocab, self.ignore_index = metric, format, vocab, ignore_index
         for state in ("counted", "per"):
             # Whole numbers are exact at any size, and some devices have no double precision.
             self.add_state(state, torch.tensor(0, dtype=torch.int64), dist_reduce_fx="sum")
 
-    def update(self, written: Tensor, reference: Tensor) -> None:
-        """Count a batch; see `Responses` for shapes. Raises `ValueError` for responses that the metric is not for."""
-        check_responses(written, reference)
-        always = {"n": len(reference), "reference_tokens": int((reference != PAD).sum())}
-        counts = always | dict(self.metric.counts(Responses(written, reference, self.format, self.vocab)))
+    def update(self, preds: Given, target: Given) -> None:
+        """Count a batch: token ids (B, R) and (B, S), padded on the right with 0, or texts.
+
+        Raises `ValueError` for responses that the metric is not for.
+        """
+        ids: list[Any] = [preds, target]
+        if all(map(is_text, ids)):
+            ids = [self._tokens([text] if isinstance(text, str) else text) for text in ids]
+        if self.ignore_index is not None:
+            ids = [*without(ids[0], ids[1], self.ignore_index, first=0 if self.vocab else 1)]
+        check_responses(*ids)
+        always = {"n": len(ids[1]), "reference_tokens": int((ids[1] != PAD).sum())}
+        counts = always | dict(self.metric.counts(Responses(ids[0], ids[1], self.format, self.vocab)))
         if self.metric.numerator not in counts or self.metric.denominator not in counts:
             raise ValueError(
                 f"{self.metric.name}: nothing of it is counted of these responses; expected the format and vocabulary "
@@ -56,6 +97,12 @@ class Counted(TorchMetric):
             )
         self.counted += whole(self.metric, counts[self.metric.numerator])
         self.per += whole(self.metric, counts[self.metric.denominator])
+
+    def _tokens(self, texts: Sequence[str]) -> Tensor:
+        """Return the ids of texts, (B, R): of the vocabulary, or else those of Unicode."""
+        encode = self.vocab.encode if self.vocab else lambda text: [ord(letter) for letter in text]
+        rows = [torch.as_tensor(encode(text), dtype=torch.int64) for text in texts]
+        return pad_sequence(rows, batch_first=True, padding_value=PAD) if rows else torch.zeros(0, 0, dtype=torch.int64)
 
     def compute(self) -> Tensor:
         return (self.counted / self.per).float()
@@ -76,7 +123,7 @@ class ExactMatch(Counted):
     """Share of responses that are right as a whole.
 
     Args:
-        **kwargs: Options of every `torchmetrics.Metric`.
+        **kwargs: ``ignore_index`` of `Counted`, and options of every `torchmetrics.Metric`.
 
     Example:
         >>> import lengen
@@ -100,7 +147,7 @@ class AnswerMatch(Counted):
     Args:
         format: How responses are written (`TaskData.format`).
         vocab: The symbols they are written with (`TaskData.vocab`).
-        **kwargs: Options of every `torchmetrics.Metric`.
+        **kwargs: ``ignore_index`` of `Counted`, and options of every `torchmetrics.Metric`.
 
     Example:
         >>> import lengen
@@ -123,7 +170,7 @@ class EditDistance(Counted):
     """Edit distance per reference token: 0 is perfect.
 
     Args:
-        **kwargs: Options of every `torchmetrics.Metric`.
+        **kwargs: ``ignore_index`` of `Counted`, and options of every `torchmetrics.Metric`.
 
     Example:
         >>> import lengen

@@ -25,20 +25,20 @@ class Responses(NamedTuple):
     """The symbols they are written with."""
 
 
-def check_responses(written: Any, reference: Any) -> None:
+def check_responses(preds: Any, target: Any) -> None:
     """Raise `ValueError` unless both are token ids of equally many responses."""
-    for name, tokens in (("written", written), ("reference", reference)):
+    for name, tokens in (("preds", preds), ("target", target)):
         if getattr(tokens, "ndim", None) != 2 or not hasattr(tokens, "is_floating_point"):
             shape = tuple(tokens.shape) if hasattr(tokens, "shape") else repr(tokens)[:60]
-            fault = f"{name} responses are {type(tokens).__name__} {shape}: expected a tensor (B, R) of token ids"
+            fault = f"{name} are {type(tokens).__name__} {shape}: expected a tensor (B, R) of token ids"
             raise ValueError(f"{fault}, padded on the right; TaskData.vocab.encode makes them of text")
         if tokens.is_floating_point():
-            raise ValueError(f"{name} responses are {tokens.dtype}: expected token ids, not logits or probabilities")
+            raise ValueError(f"{name} are {tokens.dtype}: expected token ids, not logits or probabilities")
         if (tokens < 0).any():
             least = int(tokens.min())
-            raise ValueError(f"{name} responses hold {least}: expected token ids from 0 on; pad with PAD, 0")
-    if len(written) != len(reference):
-        both = f"{len(written)} written responses and {len(reference)} reference responses"
+            raise ValueError(f"{name} hold {least}: expected token ids from 0 on; pad with 0, or name ignore_index")
+    if len(preds) != len(target):
+        both = f"preds are {len(preds)} responses and target has {len(target)}"
         raise ValueError(f"{both}: expected equal numbers")
 
 
@@ -60,12 +60,12 @@ class Metric:
     """Counted only of text that the model wrote itself, without the true prefix in the context."""
 
 
-def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """Return (B,) bool, True if the response equals the reference token by token, end included.
+def exact_match(preds: "Tensor", target: "Tensor") -> "Tensor":
+    """Return (B,) bool, True if the response equals the target token by token, end included.
 
     Args:
-        written: (B, R) token ids, padded on the right.
-        reference: (B, S) token ids, padded on the right; R and S may differ.
+        preds: (B, R) token ids, padded on the right.
+        target: (B, S) token ids, padded on the right; R and S may differ.
 
     Raises:
         ValueError: What are no two batches of as many responses.
@@ -75,9 +75,9 @@ def exact_match(written: "Tensor", reference: "Tensor") -> "Tensor":
         >>> exact_match(torch.tensor([[3, 4, 1], [3, 1, 0]]), torch.tensor([[3, 4, 1], [3, 4, 1]])).tolist()
         [True, False]
     """
-    check_responses(written, reference)
-    size = max(written.shape[1], reference.shape[1])
-    return (widen(written, size) == widen(reference, size)).all(dim=1)
+    check_responses(preds, target)
+    size = max(preds.shape[1], target.shape[1])
+    return (widen(preds, size) == widen(target, size)).all(dim=1)
 
 
 def widen(tokens: "Tensor", size: int) -> "Tensor":
@@ -94,14 +94,14 @@ def _exact_counts(responses: Responses) -> dict[str, float]:
 EXACT_MATCH = Metric("exact", "whole response right", _exact_counts, "correct")
 
 
-def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference: "Tensor") -> "Tensor":
+def answer_match(format: "Written", vocab: "Vocab", preds: "Tensor", target: "Tensor") -> "Tensor":
     """Return (B,) bool, True if the final answers are equal, whatever the scratchpads (Figure 15; Figure 3 for parity).
 
     Args:
         format: How responses are written (`TaskData.format`).
         vocab: The symbols they are written with (`TaskData.vocab`).
-        written: (B, R) token ids, padded on the right.
-        reference: (B, S) token ids, padded on the right; R and S may differ.
+        preds: (B, R) token ids, padded on the right.
+        target: (B, S) token ids, padded on the right; R and S may differ.
 
     Raises:
         ValueError: What are no two batches of as many responses.
@@ -115,9 +115,9 @@ def answer_match(format: "Written", vocab: "Vocab", written: "Tensor", reference
     """
     from lengen.data.reading import final_answer
 
-    check_responses(written, reference)
-    size = max(1, written.shape[1], reference.shape[1])
-    answers, expected = (final_answer(format, vocab, widen(tokens, size)) for tokens in (written, reference))
+    check_responses(preds, target)
+    size = max(1, preds.shape[1], target.shape[1])
+    answers, expected = (final_answer(format, vocab, widen(tokens, size)) for tokens in (preds, target))
     return exact_match(answers, expected)
 
 
@@ -135,24 +135,24 @@ ANSWER_MATCH = Metric("answer", "final answer right", _answer_counts, "answer_co
 # the first end that the model writes, so an early or a missing end makes a right answer wrong there.
 
 
-def answer_token(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """Return (B,) bool, True if the token before the end of the reference is written in its place (Figure 3).
+def answer_token(preds: "Tensor", target: "Tensor") -> "Tensor":
+    """Return (B,) bool, True if the token before the end of the target is written in its place (Figure 3).
 
     >>> import torch
-    >>> written, reference = torch.tensor([[3, 4, 4], [3, 1, 1]]), torch.tensor([[4, 4, 1], [3, 4, 1]])
-    >>> answer_token(written, reference).tolist()
+    >>> preds, target = torch.tensor([[3, 4, 4], [3, 1, 1]]), torch.tensor([[4, 4, 1], [3, 4, 1]])
+    >>> answer_token(preds, target).tolist()
     [True, False]
 
     Args:
-        written: (B, R) token ids, padded on the right.
-        reference: (B, S) token ids with one end each, which is not the first; R and S may differ.
+        preds: (B, R) token ids, padded on the right.
+        target: (B, S) token ids with one end each, which is not the first; R and S may differ.
     """
-    check_responses(written, reference)
-    size = max(1, written.shape[1], reference.shape[1])
-    wide, true = widen(written, size), widen(reference, size)
+    check_responses(preds, target)
+    size = max(1, preds.shape[1], target.shape[1])
+    wide, true = widen(preds, size), widen(target, size)
     place = (true == END).int().argmax(dim=1, keepdim=True) - 1
     if bool((place < 0).any()):
-        raise ValueError(f"reference responses lack an answer: expected a token, then the end ({END}), in each of them")
+        raise ValueError(f"target responses lack an answer: expected a token, then the end ({END}), in each of them")
     return (wide.gather(1, place) == true.gather(1, place))[:, 0]
 
 
@@ -165,15 +165,15 @@ def _token_counts(responses: Responses) -> dict[str, float]:
 ANSWER_TOKEN = Metric("answer_token", "answer right in its place", _token_counts, "answer_token_correct")
 
 
-def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
-    """Return (B,) int64 insertions, deletions and substitutions that turn each written response into its reference.
+def edit_distances(preds: "Tensor", target: "Tensor") -> "Tensor":
+    """Return (B,) int64 insertions, deletions and substitutions that turn each written response into its target.
 
     Padding on the right does not count; inside a response it is a token that the model wrote. Exact, where torchmetrics
     1.9's own edit distance is a beam search of width 25 that is wrong for longer sequences.
 
     Args:
-        written: (B, R) token ids, padded on the right.
-        reference: (B, S) token ids, padded on the right; R and S may differ.
+        preds: (B, R) token ids, padded on the right.
+        target: (B, S) token ids, padded on the right; R and S may differ.
 
     Raises:
         ValueError: What are no two batches of as many responses.
@@ -183,11 +183,11 @@ def edit_distances(written: "Tensor", reference: "Tensor") -> "Tensor":
         >>> edit_distances(torch.tensor([[5, 6, 7, 1]]), torch.tensor([[5, 7, 1, 0]])).tolist()
         [1]
     """
-    check_responses(written, reference)
+    check_responses(preds, target)
     from rapidfuzz.distance import Levenshtein  # what only reads metrics by name needs none
 
-    pairs = zip(_rows(written), _rows(reference), strict=True)
-    return written.long().new_tensor([Levenshtein.distance(a, b) for a, b in pairs])  # ids may be bytes
+    pairs = zip(_rows(preds), _rows(target), strict=True)
+    return preds.long().new_tensor([Levenshtein.distance(a, b) for a, b in pairs])  # ids may be bytes
 
 
 def _rows(tokens: "Tensor") -> list[list[int]]:

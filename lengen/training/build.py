@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_model
 from torch import nn
 
 from lengen.data.task_data import TaskData
 from lengen.digits import generator
 from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
+from lengen.models.weights import fill
 from lengen.part import SettingError
 from lengen.settings import model as config
 from lengen.settings.sections import NUMBER_FORMATS
@@ -110,22 +109,13 @@ def _places(data: TaskData) -> tuple[int, int]:
     return max(len(written.symbols) for _, written in sides) - 1, max(len(query.symbols) for query, _ in sides)
 
 
-class WeightsError(ValueError):
-    """A file of weights that cannot be loaded; one sentence."""
-
-
 def load(spec: Spec, weights: Path | None) -> Transformer:
-    """Return the trained model of a specification; safetensors only, so a foreign file cannot run code.
+    """Return the trained model of a specification; nothing in a file of weights is executed (`fill`).
 
-    Without ``weights`` the model that the specification constructs. Raises `WeightsError` for a damaged file.
+    Without ``weights`` the model that the specification constructs. Raises `WeightsError`.
     """
     held = NUMBER_FORMATS.get(spec.train.precision, NUMBER_FORMATS["32-true"])  # mixed: weights are float32
     model = build_model(spec, 0).to(getattr(torch, held.name))
     if weights is not None:
-        try:
-            load_model(model, weights)
-        except (SafetensorError, RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            reason = " ".join(str(error).split())[:200] or "no message"
-            what = f"{weights} does not hold the weights of this setting ({reason})"
-            raise WeightsError(f"{what}: restore it, or run it again") from None
+        fill(model, weights)
     return model.eval()

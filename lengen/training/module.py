@@ -18,6 +18,7 @@ from lengen.callbacks.loggers import LEARNING_RATE, VALIDATION
 from lengen.callbacks.monitoring import TrainingLoss, loss_names
 from lengen.data.batch import Batch, TrainBatch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
+from lengen.data.setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate, verify
 from lengen.digits import Problems, generator, whole
@@ -26,7 +27,6 @@ from lengen.models.foreign import Predicting, logits_of
 from lengen.models.layers import round_products
 from lengen.part import SettingError, plain
 from lengen.settings.sections import TrainSpec
-from lengen.settings.spec import Spec, from_dict
 from lengen.training.build import SMALL, build_model, one_is_best
 
 
@@ -90,7 +90,8 @@ class SequenceModule(LightningModule):
     `load_from_checkpoint` needs a path alone.
 
     Args:
-        spec: The specification, or what its `to_dict` gives.
+        spec: The specification, the name of an experiment or of a task, a JSON file, what `Spec.to_dict` gives, or
+            fields by their names, as `lengen.setting` takes them.
         model: The model to train, any module with ``predict(batch)`` that returns logits (B, T - 1, V). None builds
             that of the specification.
         seed: Decides initial weights, and what dropout drops.
@@ -103,9 +104,9 @@ class SequenceModule(LightningModule):
         >>> Trainer(max_steps=2).fit(module, lengen.ArithmeticData(spec))  # doctest: +SKIP
     """
 
-    def __init__(self, spec: Spec | dict[str, Any], model: nn.Module | None = None, seed: int = 0) -> None:
+    def __init__(self, spec: SpecLike, model: nn.Module | None = None, seed: int = 0) -> None:
         super().__init__()
-        self.spec = spec if isinstance(spec, Spec) else from_dict(spec)
+        self.spec = read_spec(spec)
         self.seed = seed = whole("seed", seed, least=0)
         self.model: Any = build_model(self.spec, seed) if model is None else model
         if not isinstance(self.model, Predicting):

@@ -156,7 +156,7 @@ def training_callbacks(spec: Spec, folder: Path, report: Report) -> list[Callbac
     test, train = spec.test, spec.train
     hints, checkpoint = [hint.name for hint in spec.data.hints], folder / CHECKPOINT
     loss = TrainingLoss(between_readings(train.steps), report, hints, checkpoint)
-    curves = LearningCurves(test.lengths, max(test.counts), test.track)
+    curves = LearningCurves(test.lengths, (max(test.counts),), test.track)
     return [loss, curves, StopWhenGood(train.stop_at, train.patience), ResumePoint(folder)]
 
 

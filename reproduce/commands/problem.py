@@ -56,7 +56,7 @@ def encode_command(options: argparse.Namespace) -> int:
 
 
 def solve_command(options: argparse.Namespace) -> int:
-    """Decode greedily with the newest finished run that kept its weights; smoke runs only where there is no other.
+    """Decode greedily with the newest finished run that kept its weights; a smoke run has to be named.
 
     Without operands a line of the standard input is a problem, and a line is printed for each.
     """
@@ -167,7 +167,7 @@ def find(
 ) -> Model:
     """Return the newest finished run of an experiment's declared setting, or the model that it constructs.
 
-    ``with_overrides``: the newest run, even if it was made with ``--set``. Smoke runs answer where there is no other.
+    ``with_overrides``: the newest run, even if it was made with ``--set``. A smoke run answers if its profile is named.
     Raises `StoreError` with the run to make where there is none, `SelectorError` where one of a constructed
     model is asked for.
     """
@@ -212,9 +212,12 @@ def shown_name(name: str, profile: str | None) -> str:
 
 
 def named(name: str) -> "Found":
-    """Return the parts of the model of an experiment, for `lengen.load`."""
-    from lengen.loading import Found
+    """Return the parts of the model of an experiment, or of its size ``NAME/smoke``, for `lengen.load`."""
+    from lengen.loading import Found, said_against
 
-    experiment = CATALOGUE.select_one(name)
-    model = find(experiment)
-    return Found(model.spec.override(*experiment.shown), model.weights, model.name)
+    stem, _, last = name.rpartition("/")
+    profile = last if last in PROFILES and stem.count("/") == 2 else None
+    experiment = CATALOGUE.select_one(stem if profile else name)
+    model = find(experiment, profile)
+    note = "" if model.run is None else said_against(model.run.info)
+    return Found(model.spec.override(*experiment.shown), model.weights, model.name, note)

@@ -247,7 +247,7 @@ def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
     with pytest.raises(OperandError, match="expected"):
         lengen.AttentionMaps([(given["length"], given["count"])], given["examples"])
     with pytest.raises(OperandError, match="expected"):
-        lengen.EditDistanceCurve((given["length"],), given["count"], given["examples"])
+        lengen.EditDistanceCurve((given["length"],), (given["count"],), given["examples"])
 
 
 @pytest.mark.parametrize("given", [3, None, torch.tensor(3)])

@@ -238,13 +238,13 @@ def test_curves_are_of_the_data_at_hand_and_an_end_of_ones_own_replaces_that_of_
 def test_a_curve_refuses_a_grid_that_does_not_count_its_edits(counts, free):
     grid = AccuracyGrid([1], counts, examples=2, free_running=free)
     with pytest.raises(OperandError, match="has to be an AccuracyGrid"):
-        lengen.train(ADDITION, callbacks=[grid, EditDistanceCurve(count=2, scored=grid)])
+        lengen.train(ADDITION, callbacks=[grid, EditDistanceCurve(counts=[2], scored=grid)])
 
 
 def test_grids_maps_and_biases_that_cannot_work_are_refused_before_the_training():
     grid = AccuracyGrid([1], [2], examples=2)
     with pytest.raises(OperandError, match="stands before the curve"):
-        lengen.train(ADDITION, callbacks=[EditDistanceCurve(count=2, scored=grid), grid])
+        lengen.train(ADDITION, callbacks=[EditDistanceCurve(counts=[2], scored=grid), grid])
     learned = lengen.setting("addition", digits=1, encoding="learned", **TINY)
     with pytest.raises(OperandError, match="up to 157 tokens"):
         lengen.train(learned, callbacks=[lengen.AttentionMaps([(50, 2)])])

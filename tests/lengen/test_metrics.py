@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lengen
-from lengen import Counted, EditDistance, ExactMatch, Linear, Parity, answer_match, digits, edit_distances, exact_match
+from lengen import (
+    AnswerMatch,
+    Counted,
+    EditDistance,
+    ExactMatch,
+    Linear,
+    Parity,
+    answer_match,
+    digits,
+    edit_distances,
+    exact_match,
+)
 from lengen.formats.base import END, FIRST, PAD, PRINTABLE, Vocab
 from lengen.metrics import METRICS, count
 from lengen.metrics.responses import Metric, answer_token
@@ -134,10 +145,10 @@ def test_the_answer_bit_is_read_in_its_place_or_before_the_first_end(written, in
 @pytest.mark.parametrize("reference", [[3, 4, 5], [1, 3, 4], [0, 0, 0], []])
 def test_references_without_an_answer_have_no_token_to_score_and_match_what_is_empty(reference):
     rows = torch.tensor([[3, 4, 1], reference[:3] or [0, 0, 0]])
-    with pytest.raises(ValueError, match="reference responses lack an answer: expected"):
+    with pytest.raises(ValueError, match="target responses lack an answer: expected"):
         answer_token(rows, rows)
     empty = torch.zeros(2, 0, dtype=torch.long)
-    with pytest.raises(ValueError, match="reference responses lack an answer: expected"):
+    with pytest.raises(ValueError, match="target responses lack an answer: expected"):
         answer_token(rows, empty)
     assert answer_match(SCRATCHPAD, VOCAB, rows, empty).tolist() == [False, not any(reference) or reference[0] == 1]
     assert answer_match(SCRATCHPAD, VOCAB, empty, empty).tolist() == [True, True]
@@ -168,7 +179,7 @@ def test_counts_are_those_of_loops_and_a_metric_of_ones_own_is_among_them(pairs)
 
 def test_every_function_refuses_what_are_no_responses_in_a_sentence():
     ids = torch.ones(2, 3, dtype=torch.long)
-    wrong = [torch.ones(1, 3, dtype=torch.long), torch.ones(2, 3), ids[0], ["46", "46"], "46", None, -100 * ids]
+    wrong = [ids[:1], torch.ones(2, 3), ids[0], ["46", "46"], "46", None, -100 * ids]
     answers = functools.partial(answer_match, SCRATCHPAD, VOCAB)
     for function in (exact_match, answers, edit_distances, answer_token, ExactMatch().update, EditDistance().update):
         for other in wrong:
@@ -257,3 +268,75 @@ def test_a_sampled_number_has_exactly_its_length(lengths, seed):
     drawn = digits.sample(torch.tensor(lengths), 6, torch.Generator().manual_seed(seed))
     for length, row in zip(lengths, drawn.tolist(), strict=True):
         assert row[length:] == [0] * (6 - length) and (length < 2 or row[length - 1] > 0)
+
+
+# ------------------------------------------------------------------ the signatures of torchmetrics
+
+
+def test_collections_take_preds_and_target_by_name():
+    both = torchmetrics.MetricCollection([ExactMatch(), EditDistance()])
+    rates = both(preds=torch.tensor([[3, 4], [3, 5]]), target=torch.tensor([[3, 4], [3, 4]]))
+    assert rates == {"ExactMatch": 0.5, "EditDistance": 0.25}
+    assert exact_match(preds=torch.tensor([[3]]), target=torch.tensor([[3, 0]])).tolist() == [True]
+    assert edit_distances(preds=torch.tensor([[3]]), target=torch.tensor([[3, 4]])).tolist() == [1]
+
+
+@given(batches, st.integers(0, 3), st.booleans())
+def test_labels_that_are_ignored_count_in_neither(pairs, prompt, ignores):
+    """Prompt and padding have a label of their own; id 0 is a token like others."""
+    size = max([len(side) for pair in pairs for side in pair] + [1])
+    preds = torch.full((len(pairs) + 1, prompt + size), 9)
+    target = torch.full((len(pairs) + 1, prompt + size), -100)
+    expected = []
+    for row, (written, reference) in enumerate(pairs):
+        written = (written + [1] * len(reference))[: len(reference)]
+        preds[row, prompt : prompt + len(reference)] = torch.tensor([each - 1 for each in written], dtype=torch.int64)
+        target[row, prompt : prompt + len(reference)] = torch.tensor(
+            [each - 1 for each in reference], dtype=torch.int64
+        )
+        expected += [(written, reference)] if reference else []
+    exact, edits = ExactMatch(ignore_index=-100), EditDistance(ignore_index=-100)
+    for metric in (exact, edits):
+        metric.update(preds, target)
+    assert int(exact.counted) == sum(a == b for a, b in expected) and int(exact.per) == len(expected)
+    assert int(edits.counted) == sum(table(a, b) for a, b in expected)
+    assert int(edits.per) == sum(len(b) for _, b in expected)
+
+
+def test_answers_among_ignored_labels_are_read_by_their_format():
+    data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
+    batch = data.writer.write(data.task.parse(["01"]))
+    labels = batch.tokens.masked_fill(~batch.loss, -100)
+    metric = AnswerMatch(data.format, data.vocab, ignore_index=-100)
+    assert metric(batch.tokens, labels) == 1.0
+    assert metric(batch.tokens + (batch.tokens > 1).long(), labels) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3, 3), (2,)])
+def test_ignored_labels_need_one_shape(shape):
+    with pytest.raises(ValueError, match=r"expected token ids of one shape \(B, S\), since ignore_index=-100"):
+        ExactMatch(ignore_index=-100).update(torch.ones(shape, dtype=torch.int64), torch.ones(2, 3, dtype=torch.int64))
+    with pytest.raises(ValueError, match=r"target hold -100: .*or name ignore_index"):
+        ExactMatch().update(torch.tensor([[1]]), torch.tensor([[-100]]))
+
+
+texts = st.lists(st.tuples(st.text(max_size=6), st.text(min_size=1, max_size=6)), min_size=1, max_size=4)
+
+
+@given(texts)
+def test_texts_are_counted_by_their_characters(pairs):
+    preds, target = [a for a, _ in pairs], [b for _, b in pairs]
+    if any("\0" in text for text in (*preds, *target)):
+        return
+    edits, exact, theirs = EditDistance(), ExactMatch(), torchmetrics.text.EditDistance(reduction="sum")
+    assert exact(preds, target) == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
+    edits.update(preds, target)
+    assert int(edits.counted) == int(theirs(preds, target)) and int(edits.per) == sum(map(len, target))
+
+
+def test_one_text_and_texts_in_symbols_of_a_task():
+    assert EditDistance()("kitten", "sitting") == pytest.approx(3 / 7)
+    data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
+    assert AnswerMatch(data.format, data.vocab)(["01$", "10$"], ["01$", "11$"]) == 0.5
+    with pytest.raises(ValueError, match="preds are 2 responses and target has 1"):
+        ExactMatch()(["1", "2"], ["1"])

@@ -74,7 +74,7 @@ def test_twelve_lines_train_validate_test_predict_and_resume(finished, tmp_path)
     folder, outcome = finished
     data, module = ArithmeticData(SPEC), SequenceModule(SPEC)
     grid, maps = AccuracyGrid((1, 2), (2, 3), 8), lengen.AttentionMaps([(1, 3)], 6)
-    curve, best = EditDistanceCurve(scored=grid, count=3), ModelCheckpoint(tmp_path, monitor="val_exact_match")
+    curve, best = EditDistanceCurve(scored=grid, counts=(3,)), ModelCheckpoint(tmp_path, monitor="val_exact_match")
     trainer = stock(tmp_path, grid, curve, maps, best, logger=MetricsLogger(tmp_path), log_every_n_steps=1)
     trainer.fit(module, data)
     validated = trainer.validate(module, data, verbose=False)
@@ -151,10 +151,10 @@ def test_loggers_beside_a_run_get_what_its_file_gets_and_the_learning_rate(finis
 
 def test_the_edit_distance_curve_is_the_same_alone_and_beside_a_grid(tmp_path):
     grid = AccuracyGrid((1, 2), (2, 3), 8)
-    beside, alone = EditDistanceCurve(scored=grid, count=2), EditDistanceCurve((1, 2), 2, 8)
+    beside, alone = EditDistanceCurve(scored=grid, counts=(2,)), EditDistanceCurve((1, 2), (2,), 8)
     one = EditDistanceCurve(scored=AccuracyGrid((1, 2), (2,), 8))
     stock(tmp_path, grid, beside, alone, one.scored, one).fit(SequenceModule(SPEC), ArithmeticData(SPEC))
-    assert one.curve == beside.curve == alone.curve and list(alone.curve) == [1, 2] and one.count == 2
+    assert one.curve == beside.curve == alone.curve and list(alone.curve) == [1, 2] and one.counts == [2]
     score = grid.grid.scores[1, 2]["free_running"]
     assert beside.curve[1] == score["edit_sum"] / score["reference_tokens"] > 0
     assert dict(alone.to_frame().itertuples(index=False)) == alone.curve
@@ -165,7 +165,7 @@ def test_the_edit_distance_curve_is_the_same_alone_and_beside_a_grid(tmp_path):
 def test_curves_while_training_reach_every_logger_and_callback(tmp_path):
     logger = Remembers()
     best = ModelCheckpoint(tmp_path, monitor="answer_loss.2")
-    stock(tmp_path, lengen.LearningCurves((1, 2), 2, 5), best, logger=logger).fit(
+    stock(tmp_path, lengen.LearningCurves((1, 2), (2,), 5), best, logger=logger).fit(
         SequenceModule(SPEC), ArithmeticData(SPEC)
     )
     assert best.best_model_score > 0
@@ -176,7 +176,7 @@ def test_curves_while_training_reach_every_logger_and_callback(tmp_path):
 def test_measuring_without_our_data_is_refused(tmp_path):
     module, data = SequenceModule(SPEC), ArithmeticData(SPEC)
     trainer = stock(tmp_path, lengen.Probes([["5", "4"]]))
-    with pytest.raises(TypeError, match=r"expected datamodule=ArithmeticData"):
+    with pytest.raises(TypeError, match=r"expected ArithmeticData\(\.\.\.\) for callbacks that measure, as"):
         trainer.test(module, data.test_dataloader(), verbose=False)
 
 

@@ -167,11 +167,11 @@ def test_a_killed_run_tracks_the_same(step, finished, tmp_path, monkeypatch):
 def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, format, expected):
     data = lengen.DataSpec(task=task, format=format, position_ids=lengen.NoPositionIds())
     made_of = spec(data, test=replace(TEST, lengths=(2,), track=40), encoding="none")
-    curves = dict(LearningCurves((2,), 1, 40).points(build_model(made_of, 0).eval(), TaskData(made_of, 0)))
+    curves = dict(LearningCurves((2,), (1,), 40).points(build_model(made_of, 0).eval(), TaskData(made_of, 0)))
     digits = [name for name in curves if name.startswith("digit_loss")]
     assert digits == [f"digit_loss.{place}" for place in range(1, expected + 1)]
     assert {"exact_match.2", "answer_loss.2"} <= curves.keys()
-    other = LearningCurves((3,), 1, 40).points(build_model(made_of, 0).eval(), TaskData(made_of, 0))
+    other = LearningCurves((3,), (1,), 40).points(build_model(made_of, 0).eval(), TaskData(made_of, 0))
     assert not any(name.startswith("digit_loss") for name, _ in other), "at the longest trained length alone"
 
 

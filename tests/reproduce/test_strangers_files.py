@@ -183,9 +183,9 @@ def test_a_damaged_file_is_named_and_nothing_else_is_touched(words, tmp_path):
 
 
 def test_what_an_unfinished_run_left_may_be_damaged(tmp_path):
-    counted = damaged_leftovers(tmp_path, 0, 4)
-    assert sum(counted.values()) == 4
-    assert {"last.ckpt", "kernels.json", "metrics.csv", "scores.partial.csv"} == set(counted)
+    counted = damaged_leftovers(tmp_path, 0, 5)
+    assert sum(counted.values()) == 5
+    assert {"last.ckpt", "kernels.json", "metrics.csv", "scores.csv", "scores.partial.csv"} == set(counted)
 
 
 def test_two_workers_give_the_bits_that_one_process_gives(tmp_path):

@@ -1,0 +1,82 @@
+"""Frozen problems of the benchmark, put to a module of anybody's while it trains."""
+
+from collections.abc import Callable
+
+from lightning import LightningModule, Trainer
+
+from lengen.benchmark.evaluating import evaluate
+from lengen.benchmark.scoring import Answerer, measures
+from lengen.benchmark.tasks import task_of
+from lengen.callbacks.accuracy_grid import Asking
+from lengen.loading import Model, load
+from lengen.models import Transformer
+from lengen.results.records import Grid
+
+LOGGED = ("in_range", "reach", "area")
+"""Headline numbers (`lengen.benchmark.Measures`)."""
+
+
+class BenchmarkScores(Asking):
+    """Puts the frozen problems of a task to the module as plain text; ``grid`` holds the counts.
+
+    Logged are ``<task>/in_range``, ``<task>/reach`` and ``<task>/area``. The module keeps its own data, vocabulary and
+    tokenizer.
+
+    Args:
+        task: A task of the benchmark.
+        size: Its longest trained length, which decides the problems; None: that of the papers.
+        answer: From the module to a function from prompts such as ``12+34=`` to as many texts, for example ``lambda
+            module: lengen.from_transformers(module.model, tokenizer)``, or `lengen.character_model`. None: the method
+            ``answer(prompts)`` of the module; a `SequenceModule` needs none.
+        every_n_steps: Also ask after every so many steps; 0: only at the end. Without it, what another callback of the
+            Trainer monitors is asked at every evaluation.
+
+    Raises:
+        TaskError: No such task, or size.
+
+    Example:
+        >>> import lengen
+        >>> measured = lengen.BenchmarkScores("copy", size=6)
+        >>> module = lengen.train("copy", digits=6, steps=2, batch=4, callbacks=measured)
+        >>> sorted(measured.logged())
+        ['copy/area', 'copy/in_range', 'copy/reach']
+    """
+
+    def __init__(
+        self, task: str, size: int | None = None, answer: Callable[[LightningModule], Answerer] | None = None, *,
+        every_n_steps: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(every_n_steps)
+        self.task, known = task, task_of(task)
+        self.size = known.papers if size is None else size
+        known.lengths(self.size)
+        self.answer = answer
+        self.grid = Grid(("length", "count"))
+
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Refuse a module that cannot answer, before anything is trained."""
+        super().setup(trainer, pl_module, stage)
+        self._answerer(pl_module)
+
+    def ask(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self.grid = evaluate(self._answerer(pl_module), self.task, self.size)
+
+    def _answerer(self, module: LightningModule) -> Answerer | Model:
+        if self.answer is not None:
+            return self.answer(module)
+        if callable(own := getattr(module, "answer", None)):
+            return own  # type: ignore[no-any-return]
+        if isinstance(getattr(module, "model", None), Transformer):
+            return load(module)  # type: ignore[arg-type]
+        fault = f"{type(module).__name__}: expected a method answer(prompts) that returns as many texts"
+        raise TypeError(f"{fault}, or BenchmarkScores(..., answer=) with a function that makes one of the module")
+
+    def logged(self) -> dict[str, float]:
+        """Return exact match in the trained range, reach and area."""
+        if not self.grid.scores:
+            return {}
+        numbers = measures(self.grid, self.size)
+        return {f"{self.task}/{name}": getattr(numbers, name) for name in LOGGED}
+
+    def names(self) -> list[str]:
+        return [f"{self.task}/{name}" for name in LOGGED]
