@@ -22,34 +22,7 @@ CARD_NAME = "README.md"
 SECTIONS = ("data", "model", "train")
 """Sections of a setting that a card shows."""
 WEIGHTS_HEAD = ("weights", "in the trained range", "outside", "updates", "training", "commit")
-CARD = """\
-# {name}
-
-A transformer of {sizes} parameters, trained for {place} of *{title}*. What is claimed of this setting there: {claim}.
-
-    python -m reproduce solve {name} ...
-
-```python
-import lengen
-model = lengen.load("{name}")
-```
-
-## What it does
-
-Exact match of the whole response over all tested cells, with the true text before each token; what follows for the
-claims stands in [comparison.md]({comparison}).
-
-{weights}
-
-## What it is not for
-
-It knows its task, {task}, in the format of its setting: no language, and no other way to write the problem. Outside of
-its trained range it is something to be measured, not a calculator.
-
-## Its setting, at profile {profile}
-
-{setting}
-"""
+CARD = Path(__file__).with_name("card.md").read_text(encoding="utf-8")
 
 
 def cards(facts: Facts) -> dict[Path, str]:

@@ -34,54 +34,7 @@ COLUMNS = (
 """Columns of statements.csv."""
 DETAILS = ("comparison", "outcome", "measured", "p", "seeds left out")
 """Columns of the comparisons that statements rest on."""
-RULES = """\
-**Published beside ours.** A published value stands beside ours only if our runs have the published problems: the same
-trained range, the same text, tested at the same lengths and counts.
-
-| distance | our runs | for example |
-|---|---|---|
-| *published setting* | have every published hyper-parameter | `make published` |
-| *published lengths* | have the published problems; `show` names what differs | paper 2, addition |
-| *shorter problems* | have shorter problems, so no number of the paper is repeated | paper 1, sums |
-| *no training* | are weights set by hand | a proof |
-| *problems of this suite* | are a study of our own | every trick on every task |
-
-- Ours is the **median of all trainings**, those that have not learned their range among them. Example: 0, 4, 25, 54
-  and 56 % give 25 %.
-- Of **several experiments** it is the least favourable. Example: "NoPE, RoPE and FIRE drop to 50 %" takes the farthest.
-- Of **many lengths** it is the worst of their medians; *every seed* has each seed's own worst. Where the paper prints a
-  mean, it is the mean of each seed.
-- **Points apart** are ours less published, 0 on the right side of a printed bound.
-- A grid may be tested at some of its cells, up to the same largest (81 of 870). How often a training problem is drawn,
-  and to how many places operands are padded, may differ.
-
-**Statements.** Every part of a statement has one of five answers. The whole is contradicted if a part is, else not seen
-here, else open, else it holds.
-
-| answer | it means | for example |
-|---|---|---|
-| *holds* | every comparison of runs says so | 90 % at 50 digits in all five trainings |
-| *holds once repaired* | a proof fails as printed and holds with a named repair | Theorem 4.1 |
-| *contradicted* | the reverse is significant, a model of ours does what none should, or the authors' \
-own data say otherwise; the line names what differs | eight layers beat four |
-| *not seen here* | the effect is missing; what comes next, and its cost, stands beside it | sums of twice the size |
-| *open* | not run, not learned, or the trainings disagree | two of five meet it |
-
-A small model that misses an effect is no evidence against a paper. Where a paper says that a method fails, a small
-model that fails too reads *holds*, which is little evidence.
-
-- **Better**: an exact permutation test over trainings, 2.5 % each way, four or more a side; for an order, Jonckheere's.
-- **Equal**: both tests of a difference of 5 points are significant; *apart* if one is.
-- **A level**: all trainings meet it; of eight or more the lowest and the highest may miss it, of eleven two each. Those
-  left span an interval of the median of 90 % with five trainings, 87.5 % with four, 75 % with three.
-- **Solved** is 90 % and more, **next to nothing** at most 5 %. A share over several lengths pools their problems, so a
-  length with more problems weighs more.
-- **Learned**: the 95 % interval (Wilson's) of exact match at the longest trained length reaches 95 %. A training that
-  has not learned is left out of both sides, and said.
-- **No difference** is seen if both medians are below 1 %, or both above 99 %.
-- **†**: written or reworded after some of its runs. A detail without an answer is a number that the paper does not
-  state.
-"""
+RULES = Path(__file__).with_name("rules.md").read_text(encoding="utf-8")
 
 
 def page(found: Comparison) -> str:
