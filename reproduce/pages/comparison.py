@@ -6,7 +6,11 @@ Comparisons enter, text leaves.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
 from lengen.metrics.measures import short
 from lengen.results.records import to_table
@@ -21,11 +25,6 @@ from reproduce.pages.text import folded, table
 from reproduce.runs.costs import cost, in_words
 from reproduce.store.files import update
 from reproduce.store.store import Store
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
 
 COLUMNS = (
     "statement", "paper", "arxiv", "openreview", "place", "words", "answer", "reason", "distance", "numbers", "p",
@@ -232,13 +231,11 @@ MANY = 24
 """Values of which only those apart are printed."""
 
 
-def whole(reference: Comparison, yours: Comparison | None, every: bool = False) -> "list[RenderableType]":
+def whole(reference: Comparison, yours: Comparison | None, every: bool = False) -> list[RenderableType]:
     """Return the score, the values beside ours and the statements of one paper.
 
     Of many values those are left out that are met, by stored and by local runs, unless ``every`` one is asked for.
     """
-    from rich.text import Text
-
     shown = reference.beside or (yours.beside if yours else [])
     missed = {line.value.id for line in (*reference.beside, *(yours.beside if yours else ())) if line.apart > MET}
     apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
@@ -257,10 +254,8 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
     return [*parts, Text(NOTE, "dim")] if any(answer.younger for answer in reference.answers) else parts
 
 
-def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> "Text":
+def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> Text:
     """Return the score in words: published values that are met, and statements by answer."""
-    from rich.text import Text
-
     found = (
         Text(f"{reference.score}", "bold") if reference.score.compared else Text("no published value beside ours yet")
     )
@@ -274,10 +269,8 @@ def score_in_words(reference: Comparison, yours: Comparison | None = None, left_
     return found
 
 
-def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
+def _values(shown: Sequence[Line], yours: Comparison | None) -> Table:
     """Return a line for each value: published, ours, points apart and every seed; with yours if there are any."""
-    from rich.text import Text
-
     mine = {line.value.id: line for line in (yours.beside if yours else ())}
     heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
     found = terminal.table("experiment", *((head, "right") for head in heads), "every seed")
@@ -292,10 +285,7 @@ def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
     return found
 
 
-def _shown_answer(answer: Answer, whose: str) -> "list[RenderableType]":
-    from rich.padding import Padding
-    from rich.text import Text
-
+def _shown_answer(answer: Answer, whose: str) -> list[RenderableType]:
     words = Text(whose).append(answer.word, LOOKS[answer.word].colour)
     if not whose:
         words.append(f"  {answer.statement.words}{text.mark(answer)}")
@@ -303,23 +293,18 @@ def _shown_answer(answer: Answer, whose: str) -> "list[RenderableType]":
     return [words, Padding(Text(below, "dim"), (0, 0, 0, 2))] if below else [words]
 
 
-def _shown_detail(found: Finding) -> "list[RenderableType]":
+def _shown_detail(found: Finding) -> list[RenderableType]:
     """Return the comparison of a detail and its outcome, of a statement that rests on other experiments."""
-    from rich.padding import Padding
-    from rich.text import Text
-
     below = Padding(Text(text.sentence_of_detail(found), "dim"), (0, 0, 0, 2))
     return [Text(f"detail: {found.part.words}"), below]
 
 
-def answers_in_words(counts: Counter[str]) -> "Text":
+def answers_in_words(counts: Counter[str]) -> Text:
     """Return the number of statements by answer in words; an answer that none has is left out.
 
     >>> from reproduce.pages.terminal import NO_BREAK
     >>> answers_in_words(Counter({"holds": 1, "open": 3})).plain.replace(NO_BREAK, " ")
     '1 holds, 3 open'
     """
-    from rich.text import Text
-
     answers = ((f"{counts[word]} {word}", LOOKS[word].colour) for word in WORDS if counts[word])
     return Text(", ").join(Text(terminal.unbroken(words), colour) for words, colour in answers)

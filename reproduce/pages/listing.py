@@ -36,7 +36,7 @@ LEGEND = (
 )
 
 
-def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str, Recorded], cores: int) -> "Table":
+def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str, Recorded], cores: int) -> Table:
     """Return a row per paper: title, values that are met, main statements, and per size its time and what has run.
 
     Args:
@@ -44,8 +44,6 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str,
         known: the last committed comparison of each paper.
         cores: processor cores that runs share; the paper profile has one GPU.
     """
-    from rich.text import Text
-
     found = table("paper", "within\n5 points", "main\nstatements", "size", ("time", "right"), ("has run", "right"))
     for paper in chosen:
         found.add_row()
@@ -96,10 +94,8 @@ def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Store])
     )
 
 
-def answered(counts: Counter[str]) -> "Text":
+def answered(counts: Counter[str]) -> Text:
     """Return the number of statements by answer, a line for each answer."""
-    from rich.text import Text
-
     width = max(map(len, map(str, counts.values())), default=0)
     short = {word: word.replace("holds once", "once") for word in WORDS if counts[word]}
     lines = [Text(f"{counts[word]:>{width}} {said}", LOOKS[word].colour) for word, said in short.items()]
@@ -123,7 +119,7 @@ def figures(
     drawn: Sequence[Figure],
     stores: Sequence[Store],
     resting: Mapping[str, Counter[str]],
-) -> "Table":
+) -> Table:
     """Return a row per figure: title, answers to its statements, variants, those that have run, time of all.
 
     Args:
@@ -209,14 +205,12 @@ class Entry(NamedTuple):
     sentence: str
 
 
-def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> "list[RenderableType]":
+def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> list[RenderableType]:
     """Return the lines on an experiment: its claim and place first.
 
     Then what its settings change of the defaults, or all of them (``full``); published entries and their answers;
     commands.
     """
-    from rich.text import Text
-
     profiles = [profile for profile in PROFILES if profile in experiment.specs]
     parts: list[RenderableType] = [Text(experiment.name, "bold"), Text(f"{experiment.place}: {experiment.claim}")]
     if not profiles:
@@ -249,10 +243,8 @@ def description(experiment: Experiment, published: Sequence[Entry], full: bool =
     return parts
 
 
-def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
+def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> Table:
     """Return the fields with their value at each size, or with the one of all sizes; lists break at their commas."""
-    from rich.text import Text
-
     made = table("", *heads)
     for column in made.columns:
         column.no_wrap = column is made.columns[0]
@@ -261,9 +253,7 @@ def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
     return made
 
 
-def _entries(published: Sequence[Entry]) -> "Table":
-    from rich.text import Text
-
+def _entries(published: Sequence[Entry]) -> Table:
     found = table("published", "here")
     for item in published:
         said = Text(item.id, "bold").append(f": {item.sentence}", "not bold")
