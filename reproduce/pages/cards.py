@@ -13,7 +13,7 @@ from lengen.settings.spec import Spec, from_dict
 from reproduce.catalogue import CATALOGUE
 from reproduce.pages.listing import fields
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import table
+from reproduce.pages.text import grouped, table
 from reproduce.runs import costs
 from reproduce.runs.costs import accuracies
 from reproduce.store.store import WEIGHTS
@@ -27,11 +27,9 @@ CARD = Path(__file__).with_name("card.md").read_text(encoding="utf-8")
 
 def cards(facts: Facts) -> dict[Path, str]:
     """Return the card of every experiment with weights, by the README.md in its folder."""
-    by_experiment: dict[str, list[Run]] = {}
-    for name in facts.runs:
-        for run in facts.reference.headers(name, holding=WEIGHTS):
-            by_experiment.setdefault(run.experiment, []).append(facts.reference.load(run))
-    return {facts.reference.path / name / CARD_NAME: _card(name, runs) for name, runs in by_experiment.items()}
+    runs = (facts.reference.load(run) for name in facts.runs for run in facts.reference.headers(name, holding=WEIGHTS))
+    by_experiment = grouped(runs, lambda run: run.experiment)
+    return {facts.reference.path / name / CARD_NAME: _card(name, some) for name, some in by_experiment.items()}
 
 
 def written(reference: Path) -> list[Path]:

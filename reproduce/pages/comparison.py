@@ -21,7 +21,7 @@ from reproduce.comparison.recorded import MET, WORDS
 from reproduce.comparison.values import Line, hard, number, probability, score
 from reproduce.pages import terminal, text
 from reproduce.pages.terminal import LOOKS
-from reproduce.pages.text import folded, table
+from reproduce.pages.text import folded, grouped, table
 from reproduce.runs.costs import cost, in_words
 from reproduce.store.files import update
 from reproduce.store.store import Store
@@ -76,10 +76,7 @@ def statements_table(answers: Sequence[Answer]) -> str:
 
 def _scores(found: Sequence[Line]) -> str:
     """Return the score of each table or figure."""
-    places: dict[str, list[Line]] = {}
-    for line in found:
-        places.setdefault(line.value.place, []).append(line)
-    scores = ((place, score(some)) for place, some in places.items())
+    scores = ((place, score(some)) for place, some in grouped(found, lambda line: line.value.place).items())
     rows = [[place, str(one.compared), str(one.within_5), str(one.within_2)] for place, one in scores if one.compared]
     return table(["place", "published values", "within 5 points", "within 2"], rows)
 
@@ -121,10 +118,8 @@ def _detail(finding: Finding, kind: str) -> list[str]:
 
 def lacking_table(found: Sequence[Line]) -> str:
     """Say which published measurements lack a value of ours, and what one training at their own setting would cost."""
-    groups: dict[tuple[str, ...], list[Line]] = {}
-    for line in found:
-        if line.ours is None:
-            groups.setdefault((line.value.place, *line.value.experiments), []).append(line)
+    lacking = (line for line in found if line.ours is None)
+    groups = grouped(lacking, lambda line: (line.value.place, *line.value.experiments))
     if not groups:
         return ""
     rows = [
@@ -170,9 +165,7 @@ def _of_experiments(unequal: Mapping[str, object]) -> str:
     >>> _of_experiments({"a/b/c": 1, "a/b/d": 2, "a/b/e": 2})
     '1 (b/c); 2 (2 experiments)'
     """
-    names: dict[str, list[str]] = {}
-    for name, value in unequal.items():
-        names.setdefault(str(value), []).append(name)
+    names = grouped(unequal, lambda name: str(unequal[name]))
     return "; ".join(
         f"{value} ({short(some[0]) if len(some) == 1 else f'{len(some)} experiments'})" for value, some in names.items()
     )
@@ -198,12 +191,10 @@ def _rows(found: Comparison) -> Iterable[list[object]]:
 
 def command(answer: Answer) -> str:
     """Return the command that makes the runs of a statement again: whole figures where it needs several variants."""
-    figures: dict[tuple[str, str], list[str]] = {}
-    for finding in answer.findings:
-        for name in finding.part.names:
-            figures.setdefault((name.rsplit("/", 1)[0], finding.profile or "night"), []).append(name)
+    pairs = [(name, finding.profile or "night") for finding in answer.findings for name in finding.part.names]
+    figures = grouped(dict.fromkeys(pairs), lambda pair: (pair[0].rsplit("/", 1)[0], pair[1]))
     made = (
-        f"python -m reproduce run {some[0] if len(set(some)) == 1 else figure} --profile {profile}"
+        f"python -m reproduce run {some[0][0] if len(some) == 1 else figure} --profile {profile}"
         for (figure, profile), some in figures.items()
     )
     return " && ".join(made)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.pages.overview import Facts
+from reproduce.pages.text import grouped
 from reproduce.runs import costs
 from reproduce.store.files import StoreError, readable
 
@@ -39,12 +40,20 @@ def crate(facts: Facts) -> str:
         )
     groups = _groups(runs)
     actions = [_action(group, some) for group, some in groups.items()]
-    tables = [_table(path, words) for path, words in TABLES.items()]
+    files = [_file(path, words, "text/csv") for path, words in TABLES.items()]
+    known = {name: CATALOGUE.paper(name) for name in facts.compared}
+    files += [
+        _file(f"papers/{name}/REPORT.md", f"Report on {paper.title}", "text/markdown")
+        for name, paper in known.items()
+        if (facts.repository / f"papers/{name}/REPORT.md").is_file()
+    ]
     folders = {str(folder["@id"]): folder for folder in map(_folder, runs)}
-    papers_here = facts.repository / "papers"
-    reports = [_report(name) for name in facts.compared if (papers_here / name / "REPORT.md").is_file()]
-    parts = [*tables, *reports, *folders.values()]
-    papers = [_paper(name) for name in facts.compared]
+    parts = [*files, *folders.values()]
+    links = {name: paper.arxiv and f"https://arxiv.org/abs/{paper.arxiv}" for name, paper in known.items()}
+    papers: list[Entity] = [
+        {"@id": links[name] or f"#{name}", "@type": "ScholarlyArticle", "name": paper.title}
+        for name, paper in known.items()
+    ]
     root = {
         "@id": "./",
         "@type": "Dataset",
@@ -79,11 +88,8 @@ def crate(facts: Facts) -> str:
 
 
 def _groups(runs: Iterable[Run]) -> dict[Group, list[Run]]:
-    groups: dict[Group, list[Run]] = {}
-    for run in runs:
-        group = (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"]))
-        groups.setdefault(group, []).append(run)
-    return dict(sorted(groups.items()))
+    found = grouped(runs, lambda run: (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"])))
+    return dict(sorted(found.items()))
 
 
 def _action(group: Group, runs: Sequence[Run]) -> Entity:
@@ -125,20 +131,8 @@ def _folder(run: Run) -> Entity:
     return {"@id": f"results/reference/{figure}/", "@type": "Dataset", "name": f"Runs of {figure}"}
 
 
-def _table(path: str, words: str) -> Entity:
-    return {"@id": path, "@type": "File", "name": words, "encodingFormat": "text/csv"}
-
-
-def _report(paper: str) -> Entity:
-    title = CATALOGUE.paper(paper).title
-    path = f"papers/{paper}/REPORT.md"
-    return {"@id": path, "@type": "File", "name": f"Report on {title}", "encodingFormat": "text/markdown"}
-
-
-def _paper(name: str) -> Entity:
-    paper = CATALOGUE.paper(name)
-    where = f"https://arxiv.org/abs/{paper.arxiv}" if paper.arxiv else f"#{name}"
-    return {"@id": where, "@type": "ScholarlyArticle", "name": paper.title}
+def _file(path: str, words: str, form: str) -> Entity:
+    return {"@id": path, "@type": "File", "name": words, "encodingFormat": form}
 
 
 def _ids(entities: Iterable[Entity]) -> list[Entity] | Entity:

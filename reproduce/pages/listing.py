@@ -314,20 +314,21 @@ def _range(group: Sequence[int]) -> str:
     return f"{group[0]}..{group[-1]}" + f" by {step}" * (step > 1)
 
 
+def _kernels(kernels: object) -> str:
+    """Return kernels in words, nothing for those that were not recorded."""
+    if not isinstance(kernels, dict) or not {"products", "compiled"} <= kernels.keys():
+        return ""
+    products = "float32" if kernels["products"] == "none" else f"{kernels['products']} bfloat16"
+    return f"{products} products, {'compiled' if kernels['compiled'] else 'not compiled'}"
+
+
 def different_kernels(runs: Iterable[Run]) -> str:
     """Return a sentence if the runs of one setting were trained with several kernels, by run.json; else nothing."""
     seeds: dict[str, list[int]] = {}
     for run in runs:
-        kernels = run.info.get("kernels")
-        if isinstance(kernels, dict) and {"products", "compiled"} <= kernels.keys():
-            compiled = "compiled" if kernels["compiled"] else "not compiled"
-            products = (
-                "float32 products" if kernels["products"] == "none" else f"{kernels['products']} bfloat16 products"
-            )
-            seeds.setdefault(f"{products}, {compiled}", []).append(run.seed)
+        if kernels := _kernels(run.info.get("kernels")):
+            seeds.setdefault(kernels, []).append(run.seed)
     if len(seeds) < 2:
         return ""
-    named = [
-        f"{kernels} (seed{'s' * (len(of) > 1)} {', '.join(map(str, sorted(of)))})" for kernels, of in seeds.items()
-    ]
+    named = [f"{words} (seed{'s' * (len(of) > 1)} {', '.join(map(str, sorted(of)))})" for words, of in seeds.items()]
     return f"trained with different kernels, which moves numbers by rounding: {'; '.join(sorted(named))}"

@@ -17,7 +17,7 @@ from reproduce.comparison.values import Line, Value, number, score
 from reproduce.pages import text
 from reproduce.pages.comparison import score_of, values_table
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import folded, table
+from reproduce.pages.text import folded, grouped, table
 from reproduce.runs import costs
 
 # Committed SVG files and a comparison enter, Markdown leaves, for a page in docs/ and for the site.
@@ -77,14 +77,9 @@ def _draws(figure: Figure, value: Value) -> bool:
 
 def values(lines: Sequence[Line]) -> str:
     """Return a row per experiment and place, and in it published and ours at each length."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for line in lines:
-        names = ", ".join(map(short, line.value.experiments))
-        rows.setdefault((names, line.value.place), []).append(_pair(line))
-    return table(
-        ["experiment", "where", "length: published, ours (median of all seeds)"],
-        ([name, place, "; ".join(pairs)] for (name, place), pairs in rows.items()),
-    )
+    rows = grouped(lines, lambda line: (", ".join(map(short, line.value.experiments)), line.value.place))
+    head = ["experiment", "where", "length: published, ours (median of all seeds)"]
+    return table(head, ([*names, "; ".join(map(_pair, some))] for names, some in rows.items()))
 
 
 def _pair(line: Line) -> str:
@@ -108,18 +103,13 @@ def identity(paper: str, facts: Facts) -> str:
         known_as.append(f"[OpenReview {known.openreview}](https://openreview.net/forum?id={known.openreview})")
     others = len(comparison.lines) - comparison.score.printed
     measured = f"{comparison.score.printed} published accuracies" + f" and {others} other measurements" * bool(others)
-    return "\n".join(
-        [
-            f"{', '.join(known_as)}; lengen {facts.version}.",
-            "",
-            f"- [published.toml](published.toml): {len(comparison.answers)} main statements, {measured}, "
-            f"{len(comparison.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
-            f"- {score_of(comparison)}"
-            if comparison.score.compared
-            else "- No published value stands beside ours yet.",
-            f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.",
-            f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",
-        ]
+    return (
+        f"{', '.join(known_as)}; lengen {facts.version}.\n\n"
+        f"- [published.toml](published.toml): {len(comparison.answers)} main statements, {measured}, "
+        f"{len(comparison.settings)} hyper-parameters, of which {equal} are equal in the paper profile.\n"
+        f"- {score_of(comparison) or 'No published value stands beside ours yet.'}\n"
+        f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.\n"
+        f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata."
     )
 
 
@@ -151,9 +141,7 @@ def statements(paper: str, facts: Facts, *words: str) -> str:
 
 def cost(paper: str, facts: Facts) -> str:
     """Return a table of runs, seeds and hours by profile and device."""
-    groups: dict[tuple[str, str], list[Run]] = {}
-    for run in facts.runs[paper]:
-        groups.setdefault((run.profile, str(run.info["device"])), []).append(run)
+    groups = grouped(facts.runs[paper], lambda run: (run.profile, str(run.info["device"])))
     head = ("profile", "device", "experiments", "runs", "hours of training", "hours of measuring")
     lines = []
     for (profile, device), runs in sorted(groups.items()):

@@ -27,7 +27,7 @@ from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.statements import Statement, naming
 from reproduce.pages import comparison, overview, records, report, text
 from reproduce.pages.readme import scores
-from reproduce.pages.text import folded, table
+from reproduce.pages.text import folded, grouped, table
 from reproduce.runs import costs
 from reproduce.runs.costs import accuracies
 from reproduce.store.files import update
@@ -104,20 +104,15 @@ def write(
 
 def gather(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparison], root: Path, tell: Tell) -> Held:
     """Read the runs of a paper and draw its pictures; a committed picture is shown as it is."""
-    sheets: dict[str, list[tuple[str, figures.Sheet]]] = {}
-    for store in stores:
-        for sheet in figures.sheets(paper, store):
-            sheets.setdefault(sheet.figure.name, []).append((store.name, sheet))
+    drawn = [(store.name, sheet) for store in stores for sheet in figures.sheets(paper, store)]
+    sheets = grouped(drawn, lambda pair: pair[1].figure.name)
     for some in sheets.values():
         some.sort(key=lambda pair: (pair[0] != "reference", pair[1].lacks))
     every = [pair for some in sheets.values() for pair in some]
     todo = [sheet for store, sheet in every if store != "reference" or not sheet.file("svg").is_file()]
     figures.write(todo, root, tell, left=[])
-    runs: dict[str, list[Run]] = {}
-    for store in stores:
-        for header in store.headers(paper):
-            runs.setdefault(header.experiment, []).append(store.load(header))
-    return Held(paper, compared, sheets, runs)
+    runs = (store.load(header) for store in stores for header in store.headers(paper))
+    return Held(paper, compared, sheets, grouped(runs, lambda run: run.experiment))
 
 
 # ------------------------------------------------------------------ pages

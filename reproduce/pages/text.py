@@ -4,13 +4,17 @@ Answers and findings enter, words leave. The words of the answers themselves sta
 and how they look in `reproduce.pages.terminal`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from lengen.metrics.measures import short
 from reproduce.comparison.answers import BAND, CEILING, FLOOR, Answer, Finding, Reason, Side
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
 from reproduce.comparison.statements import Part
 from reproduce.comparison.values import number
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
@@ -23,6 +27,14 @@ def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
     """
     lines = ["| " + " | ".join(map(_cell, line)) + " |" for line in (head, *rows)]
     return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
+def grouped(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
+    """Return items by a key, in the order in which the keys occur."""
+    groups: dict[K, list[V]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def folded(title: str, text: str, attribute: str = "") -> str:
