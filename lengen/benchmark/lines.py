@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lengen.benchmark.problem import Problem
 from lengen.benchmark.scoring import MODE, PredictionError, Row, by_id
 from lengen.data.batch import Batch, response_start
 from lengen.data.lines import cleaned
@@ -50,17 +51,10 @@ def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name:
         _check(task, rows[0], problems.select(torch.tensor([0])))
         batch = writer.write(problems)
         for place, (row, answer) in enumerate(zip(rows, answers, strict=True)):
-            yield {
-                "id": f"{start}/length={length}/count={count}/{place:05}",
-                "task": data.spec.data.task.name,
-                "length": length,
-                "count": count,
-                "operands": row,
-                "prompt": operator.join(row) + "=",
-                "answer": answer,
-                "split": "test",
-                **_written(data, batch, place),
-            }
+            id = f"{start}/length={length}/count={count}/{place:05}"
+            operands, prompt = tuple(row), operator.join(row) + "="
+            problem = Problem(id, data.spec.data.task.name, length, count, operands, prompt, answer)
+            yield problem._asdict() | _written(data, batch, place)
 
 
 def training(data: TaskData, steps: Iterable[int], name: str) -> Iterator[Line]:

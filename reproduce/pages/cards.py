@@ -47,18 +47,17 @@ def _card(name: str, runs: Sequence[Run]) -> str:
         "metrics": ["exact_match"],
     }
     shown = runs[-1]
-    sizes = sorted({f"{costs.number(run, 'parameters'):,}" for run in runs})
+    sizes = " or ".join(sorted({f"{costs.number(run, 'parameters'):,}" for run in runs}))
+    depth = "/".join([".."] * name.count("/"))
     spec: Spec = from_dict(shown.info["spec"])
     text = CARD.format(
-        name=name,
-        sizes=" or ".join(sizes),
-        place=experiment.place,
-        title=paper.title,
-        claim=experiment.claim,
-        comparison="/".join([".."] * name.count("/")) + "/comparison.md",
-        weights=table(WEIGHTS_HEAD, map(_line, runs)),
+        experiment=experiment,
+        paper=paper,
+        run=shown,
+        sizes=sizes,
         task=spec.data.task.name,
-        profile=shown.profile,
+        comparison=f"{depth}/comparison.md",
+        weights=table(WEIGHTS_HEAD, map(_line, runs)),
         setting=table(("field", "value"), _setting(shown)),
     )
     return card(head, text)

@@ -67,11 +67,11 @@ def score_of(found: Comparison) -> str:
 
 def statements_table(answers: Sequence[Answer]) -> str:
     """Return the statements with their answers."""
-    return table(
-        ["statement", "answer", "distance", "measured"],
-        ([f"{answer.statement.words}{text.mark(answer)}", f"**{answer.word}**", answer.distance, text.evidence(answer)]
-         for answer in answers),
-    )  # fmt: skip
+    rows = (
+        [f"{one.statement.words}{text.mark(one)}", f"**{one.word}**", one.distance, text.evidence(one)]
+        for one in answers
+    )
+    return table(["statement", "answer", "distance", "measured"], rows)
 
 
 def _scores(found: Sequence[Line]) -> str:
@@ -83,14 +83,15 @@ def _scores(found: Sequence[Line]) -> str:
 
 def values_table(found: Iterable[Line]) -> str:
     """Return a table of published values, ours with every seed, points apart; one row for each value."""
-    return table(
-        ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "distance"],
-        (
-            [line.value.place, line.name, line.value.at, line.value.printed,
-             number(line.ours), number(line.gap), " ".join(f"{seed:.4g}" for seed in line.seeds), line.distance]
-            for line in found
-        ),
-    )  # fmt: skip
+    head = ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "distance"]
+    rows = [[line.value.place, *_of_line(line, number(line.ours), ".4g"), line.distance] for line in found]
+    return table(head, rows)
+
+
+def _of_line(line: Line, ours: str, digits: str) -> list[str]:
+    """Return the experiment, the lengths, the published value, ours, points apart and every seed."""
+    seeds = " ".join(format(seed, digits) for seed in line.seeds)
+    return [line.name, line.value.at, line.value.printed, ours, number(line.gap), seeds]
 
 
 def _details(answers: Sequence[Answer]) -> str:

@@ -85,13 +85,9 @@ def _seconds(items: Sequence[Experiment], profile: str) -> tuple[list[float], st
 
 def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Store]) -> bool:
     """Return True if a store has a run that counts; read no further."""
-    return any(
-        CATALOGUE.counts(run, item, profile)
-        for profile in profiles
-        if profile in item.specs
-        for store in stores
-        for run in store.made(CATALOGUE.home(item, profile).name, profile)
-    )
+    homes = {profile: CATALOGUE.home(item, profile).name for profile in profiles if profile in item.specs}
+    made = ((run, profile) for profile, home in homes.items() for store in stores for run in store.made(home, profile))
+    return any(CATALOGUE.counts(run, item, profile) for run, profile in made)
 
 
 def answered(counts: Counter[str]) -> Text:

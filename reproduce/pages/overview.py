@@ -44,13 +44,8 @@ def gather(repository: Path) -> Facts:
     """Return the facts of a checkout; raises `StoreError` for a damaged run."""
     reference = Reference(repository / "results")
     papers = CATALOGUE.papers()
-    return Facts(
-        repository=repository,
-        version=__version__,
-        reference=reference,
-        compared={name: compare(name, [reference]) for name in papers},
-        runs={name: reference.headers(name) for name in papers},
-    )
+    compared = {name: compare(name, [reference]) for name in papers}
+    return Facts(repository, __version__, reference, compared, {name: reference.headers(name) for name in papers})
 
 
 FILE = "overview.svg"
@@ -112,7 +107,7 @@ def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
 def said(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
     rows = [
-        f"{_name(found)}: {', '.join(f'{text.name(answer)} ({look(answer)})' for answer in found.answers)}"
+        f"{numbered(found)}: {', '.join(f'{text.name(answer)} ({look(answer)})' for answer in found.answers)}"
         for found in compared
     ]
     return f"{'; '.join(rows)}. {right(compared)}".strip()
@@ -130,7 +125,8 @@ def right(compared: Sequence[Comparison]) -> str:
     return f"{found.title}: {'; '.join(ends)}."
 
 
-def _name(found: Comparison) -> str:
+def numbered(found: Comparison) -> str:
+    """Return a paper with its number, as ``3 random spaces``."""
     return f"{CATALOGUE.paper(found.paper).number} {found.paper.replace('_', ' ')}"
 
 
@@ -172,7 +168,7 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
             axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
     axes.set(xlim=(-0.5, most - 0.5), ylim=(len(compared) - 0.5, -0.5))
-    axes.set_yticks(range(len(compared)), [textwrap.fill(_name(one), 12) for one in compared])
+    axes.set_yticks(range(len(compared)), [textwrap.fill(numbered(one), 12) for one in compared])
     axes.set_xticks([])
     axes.tick_params(length=0)
     axes.set_title("Main statements of four papers" if len(compared) == 4 else "Main statements", loc="left")

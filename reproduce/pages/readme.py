@@ -161,7 +161,7 @@ def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
             for cell in CELL.finditer(see):
                 see = see.replace(cell[0], _measured(cell, one.paper, facts))
             score = hard(one.lines)
-            name = f"[{known.number} {one.paper.replace('_', ' ')}](docs/papers/{one.paper}.md)"
+            name = f"[{overview.numbered(one)}](docs/papers/{one.paper}.md)"
             rows.append([name, entry["promises"], see, f"{score.within_5} of {score.compared}"])
     return table(["paper", "it promises", "we see", "met"], rows)
 
@@ -180,17 +180,9 @@ def _measured(cell: re.Match[str], paper: str, facts: Facts) -> str:
 
 def scores(comparisons: Sequence[Comparison]) -> str:
     """Return a line for each paper: published values that are met, then its main statements by answer."""
-    return table(
-        ["paper", "published values within 5 points (within 2)", "main statements"],
-        (
-            [
-                f"{CATALOGUE.paper(comparison.paper).number} {comparison.paper.replace('_', ' ')}",
-                met(comparison),
-                terminal.counted(comparison.counts),
-            ]
-            for comparison in comparisons
-        ),
-    )
+    head = ["paper", "published values within 5 points (within 2)", "main statements"]
+    rows = ([overview.numbered(one), met(one), terminal.counted(one.counts)] for one in comparisons)
+    return table(head, rows)
 
 
 def met(comparison: Comparison) -> str:

@@ -42,28 +42,17 @@ def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str,
     span = runs[0].trained
     scored = [modes for run in runs for modes in run.grid.scores.values()]
     modes = sorted({mode for some in scored for mode, found in some.items() if right in found})
-    found: dict[str, object] = {
-        "name": name,
-        "cells": [[cell[0], (*cell, 1)[1]] for cell in cells],
-        "inside": [int(span.has(cell)) for cell in cells],
-    }
-    found["modes"] = {
-        mode: [
-            {
-                "seed": run.seed,
-                "learned": int(has_learned(run)),
-                "right": [int(_at(run, cell, mode).get(right, 0)) for cell in cells],
-                "n": [int(_at(run, cell, mode).get(among, 0)) for cell in cells],
-            }
-            for run in runs
-        ]
-        for mode in modes
-    }
-    return found
 
+    def of_seed(run: Run, mode: str) -> dict[str, object]:
+        counts = [run.grid.scores.get(cell, {}).get(mode, Counts()) for cell in cells]
+        right_and_all = {
+            key: [int(cell.get(name, 0)) for cell in counts] for key, name in (("right", right), ("n", among))
+        }
+        return {"seed": run.seed, "learned": int(has_learned(run)), **right_and_all}
 
-def _at(run: Run, cell: tuple[int, ...], mode: str) -> Counts:
-    return run.grid.scores.get(cell, {}).get(mode, Counts())
+    shape = [[cell[0], (*cell, 1)[1]] for cell in cells], [int(span.has(cell)) for cell in cells]
+    by_mode = {mode: [of_seed(run, mode) for run in runs] for mode in modes}
+    return {"name": name, "cells": shape[0], "inside": shape[1], "modes": by_mode}
 
 
 def curves(runs: Sequence[Run]) -> dict[str, list[tuple[int, list[tuple[int, float]]]]]:

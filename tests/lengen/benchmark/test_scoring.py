@@ -301,12 +301,13 @@ def test_chains_of_carries_are_a_column_of_their_own(tmp_path):
     head = header("an adder", "addition", 6, kind="program")
     rows = [{"id": p.id, "prediction": p.answer, "seed": 0} for p in problems("addition", 6)]
     write_submission(tmp_path / "a", head, rows)
-    assert row(tmp_path / "a")[1].split(" | ")[10:13] == ["1.00", "-", "0.00"]
+    columns = ("area", "carries", "edits")
+    assert [row(tmp_path / "a")[1][column] for column in columns] == ["1.00", "-", "0.00"]
     chains = problems("addition", 6, split="carry")
     more = [{"id": p.id, "prediction": p.answer if p.length < 60 else "1", "seed": 0} for p in chains]
     for some in (more, rows):
         write_submission(tmp_path / "b", head, some)
-    assert row(tmp_path / "b")[1].split(" | ")[10:13] == ["1.00", "30", "0.00"]
+    assert [row(tmp_path / "b")[1][column] for column in columns] == ["1.00", "30", "0.00"]
 
 
 def test_faults_are_those_of_the_answers_that_are_compared(tmp_path):
