@@ -32,7 +32,7 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
     values: dict[tuple[str, str], float] = {}
     missed: dict[tuple[str, str], bool] = {}
     for (task, trick), cell in tested.items():
-        columns = {TASKS[task].name: cell.reach}
+        columns = {TASKS[task].name: cell.reach.median}
         if task in several:
             columns[f"{TASKS[task].name}: operands"] = cell.in_count
         for column, value in columns.items():
