@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from lengen.benchmark.problem import Problem
 from lengen.benchmark.scoring import MODE, PredictionError, Row, by_id
@@ -102,11 +103,7 @@ def responses(data: TaskData, texts: Sequence[str | None]) -> Tensor:
                 found.append(unknown)
         return found
 
-    rows = [ids(text or "") for text in texts]
-    held = torch.zeros(len(rows), max([1, *map(len, rows)]), dtype=torch.long)
-    for place, row in enumerate(rows):
-        held[place, : len(row)] = torch.tensor(row, dtype=torch.long)
-    return held
+    return pad_sequence([torch.tensor(ids(text or "") or [0]) for text in texts], batch_first=True)
 
 
 def true(data: TaskData, problems: Problems) -> Tensor:

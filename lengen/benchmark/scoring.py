@@ -377,10 +377,8 @@ class Measures(NamedTuple):
 
 def levels(grid: Grid) -> dict[int, Counts]:
     """Return counts by length: that of a cell is the larger of its axes, because a model has to take both."""
-    return {
-        level: grid.total([cell for cell in grid.scores if max(cell) == level], grid.mode)
-        for level in sorted({max(cell) for cell in grid.scores})
-    }
+    lengths = sorted({max(cell) for cell in grid.scores})
+    return {n: grid.total([cell for cell in grid.scores if max(cell) == n], grid.mode) for n in lengths}
 
 
 def measures(grid: Grid, size: int) -> Measures:
@@ -394,14 +392,10 @@ def measures(grid: Grid, size: int) -> Measures:
         last = LONGEST * size
         passed = {level: rate for level, rate in rates.items() if size <= level <= last} | {size: in_range}
     share = area({level: rate for level, rate in rates.items() if level <= last}, size)
-    return Measures(
-        in_range,
-        reach(passed),
-        share if last in rates and (not isinstance(grid, Scores) or grid.size or grid.version == 1) else math.nan,
-        tuple(rates.get(ceil(size * multiple), math.nan) for multiple in SHOWN),
-        beyond.rate("edit_capped", "reference_tokens"),
-        int(grid.total(grid.scores, MODE).get("absent", 0)),
-    )
+    whole = not isinstance(grid, Scores) or grid.size or grid.version == 1
+    at = tuple(rates.get(ceil(size * multiple), math.nan) for multiple in SHOWN)
+    edits, absent = beyond.rate("edit_capped", "reference_tokens"), int(grid.total(grid.scores, MODE).get("absent", 0))
+    return Measures(in_range, reach(passed), share if last in rates and whole else math.nan, at, edits, absent)
 
 
 class Range(NamedTuple):

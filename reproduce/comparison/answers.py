@@ -93,7 +93,8 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
         for dealt, found in before.items():
             for more in _deals(ties, [len(group) - n for group, n in zip(groups, dealt, strict=True)]):
                 gain = sum(2 * dealt[i] * more[j] + more[i] * more[j] for i, j in pairs)
-                alike, after = _arrangements(more), tuple(map(operator.add, dealt, more))
+                alike = math.factorial(ties) // math.prod(map(math.factorial, more))
+                after = tuple(map(operator.add, dealt, more))
                 ways[after].update({twice + gain: number * alike for twice, number in found.items()})
     seen = sum((b > a) * 2 + (b == a) for i, j in pairs for a in groups[i] for b in groups[j])
     (found,) = ways.values()
@@ -103,10 +104,6 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
 def _deals(seeds: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Return the numbers of seeds that each group can get."""
     return (more for more in itertools.product(*(range(free + 1) for free in room)) if sum(more) == seeds)
-
-
-def _arrangements(sizes: Sequence[int]) -> int:
-    return math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
 
 
 FEWEST_OF_A_LEVEL = 3

@@ -108,11 +108,8 @@ def _details(answers: Sequence[Answer]) -> str:
 
 def _detail(finding: Finding, kind: str) -> list[str]:
     sides = (*finding.left, *finding.right)
-    hollow = [
-        f"{len(side.hollow)} of {len(side.hollow) + len(side.seeds)} of {short(side.experiment)}"
-        for side in sides
-        if side.hollow
-    ]
+    counts = [(len(side.hollow), len(side.hollow) + len(side.seeds), short(side.experiment)) for side in sides]
+    hollow = [f"{left_out} of {every} of {name}" for left_out, every, name in counts if left_out]
     words, numbers = f"{kind}{finding.part.words}", text.measured(finding)
     return [words, text.outcome(finding), numbers, probability(finding.p), ", ".join(hollow)]
 
@@ -194,11 +191,8 @@ def command(answer: Answer) -> str:
     """Return the command that makes the runs of a statement again: whole figures where it needs several variants."""
     pairs = [(name, finding.profile or "night") for finding in answer.findings for name in finding.part.names]
     figures = grouped(dict.fromkeys(pairs), lambda pair: (pair[0].rsplit("/", 1)[0], pair[1]))
-    made = (
-        f"python -m reproduce run {some[0][0] if len(some) == 1 else figure} --profile {profile}"
-        for (figure, profile), some in figures.items()
-    )
-    return " && ".join(made)
+    made = ((some[0][0] if len(some) == 1 else figure, profile) for (figure, profile), some in figures.items())
+    return " && ".join(f"python -m reproduce run {name} --profile {profile}" for name, profile in made)
 
 
 def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Path]]:

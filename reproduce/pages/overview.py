@@ -92,11 +92,8 @@ def headline(compared: Sequence[Comparison]) -> Headline | None:
 
 
 def _values(found: Comparison, experiment: str) -> list[tuple[int, float, float]]:
-    return sorted(
-        (line.value.lengths[0], line.value.published, line.ours)
-        for line in found.lines
-        if line.value.experiments == (experiment,) and line.compared and line.ours is not None
-    )
+    lines = [line for line in found.beside if line.value.experiments == (experiment,) and line.compared]
+    return sorted((line.value.lengths[0], line.value.published, line.ours or 0.0) for line in lines)
 
 
 def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
@@ -106,10 +103,8 @@ def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
 
 def said(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
-    rows = [
-        f"{numbered(found)}: {', '.join(f'{text.name(answer)} ({look(answer)})' for answer in found.answers)}"
-        for found in compared
-    ]
+    looks = [", ".join(f"{text.name(answer)} ({look(answer)})" for answer in found.answers) for found in compared]
+    rows = [f"{numbered(found)}: {words}" for found, words in zip(compared, looks, strict=True)]
     return f"{'; '.join(rows)}. {right(compared)}".strip()
 
 
@@ -118,10 +113,8 @@ def right(compared: Sequence[Comparison]) -> str:
     found = headline(compared)
     if found is None:
         return ""
-    ends = [
-        f"{name} at {values[-1][0]}: {values[-1][2]:.0f} % (published {values[-1][1]:.0f})"
-        for name, values in found.lines.items()
-    ]
+    last = [(name, *values[-1]) for name, values in found.lines.items()]
+    ends = [f"{name} at {length}: {ours:.0f} % (published {published:.0f})" for name, length, published, ours in last]
     return f"{found.title}: {'; '.join(ends)}."
 
 

@@ -64,8 +64,7 @@ def curves(runs: Sequence[Run]) -> dict[str, list[tuple[int, list[tuple[int, flo
                 by_name.setdefault(name, {}).setdefault(run.seed, []).append((step, float(f"{value:.4g}")))
     return {
         name: [
-            (seed, _spread(points, FEWEST_POINTS if place else MOST_POINTS))
-            for place, (seed, points) in enumerate(seeds.items())
+            (seed, _spread(seeds[seed], FEWEST_POINTS if place else MOST_POINTS)) for place, seed in enumerate(seeds)
         ]
         for name, seeds in by_name.items()
     }
@@ -92,13 +91,11 @@ def attention(run: Run) -> dict[str, object] | None:
     average = in_steps(stored.weights)
     maps = [(f"average of {stored.n}", stored.tokens, average)]
     maps += [("".join(tokens), tokens, weights) for tokens, weights in stored.examples]
-    return {
-        "shape": list(average.shape),
-        "maps": [
-            {"name": name, "tokens": list(tokens), "weights": base64.b64encode(weights.tobytes()).decode("ascii")}
-            for name, tokens, weights in maps
-        ],
-    }
+    shown = [
+        {"name": name, "tokens": list(tokens), "weights": base64.b64encode(weights.tobytes()).decode("ascii")}
+        for name, tokens, weights in maps
+    ]
+    return {"shape": list(average.shape), "maps": shown}
 
 
 # ------------------------------------------------------------------ a row for every experiment
@@ -161,11 +158,9 @@ def _took(some: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, str
         known = [value for value in values if value]
         return format(median(known), form) if known else ""
 
-    return (
-        middle([costs.number(run, "parameters") for run in some], ",.0f"),
-        middle([tokens(run) / 1e6 for run in some], ".3g"),
-        middle([costs.whole(run) for run in some], ",.0f"),
-    )
+    parameters = middle([costs.number(run, "parameters") for run in some], ",.0f")
+    millions = middle([tokens(run) / 1e6 for run in some], ".3g")
+    return parameters, millions, middle([costs.whole(run) for run in some], ",.0f")
 
 
 def _percent(rates: Sequence[float]) -> str:

@@ -41,11 +41,8 @@ def section(path: Path, link: str, figure: Figure, found: Comparison, level: str
     title, shown, caption = picture(path, link)
     homes = CATALOGUE.homes(found.paper, path.stem.rpartition("-")[2])
     drawn = {homes[name] for name in figure.reads}
-    mine = [
-        line
-        for line in found.beside
-        if {homes[name] for name in line.value.experiments} <= drawn and _draws(figure, line.value)
-    ]
+    there = [line for line in found.beside if {homes[name] for name in line.value.experiments} <= drawn]
+    mine = [line for line in there if _draws(figure, line.value)]
     parts = [f"{level} {title}", shown, caption or "Nothing has run."]
     if mine:
         met = score(mine)
@@ -116,11 +113,10 @@ def identity(paper: str, facts: Facts) -> str:
 def failed(paper: str, facts: Facts) -> str:
     """Return the statements and details that are contradicted, and the published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
+    details = [(one.statement.id, detail) for one in facts.compared[paper].answers for detail in one.details]
     below = [
-        f"- A detail of `{paper}/{answer.statement.id}`: {detail.part.words}: {text.outcome(detail)}; "
-        f"{text.measured(detail)}."
-        for answer in facts.compared[paper].answers
-        for detail in answer.details
+        f"- A detail of `{paper}/{id}`: {detail.part.words}: {text.outcome(detail)}; {text.measured(detail)}."
+        for id, detail in details
         if detail.word == CONTRADICTED
     ]
     parts = [statements(paper, facts, CONTRADICTED), "\n".join(below)]
@@ -131,11 +127,8 @@ def failed(paper: str, facts: Facts) -> str:
 
 def statements(paper: str, facts: Facts, *words: str) -> str:
     """Return the statements that have one of these answers, each with its reason and its numbers."""
-    lines = []
-    for answer in facts.compared[paper].answers:
-        if answer.word in words:
-            statement = f"`{paper}/{answer.statement.id}`: {answer.statement.words} ({answer.statement.place})"
-            lines.append(f"- {statement}. {text.sentence(answer)}.")
+    answers = [(one.statement, text.sentence(one)) for one in facts.compared[paper].answers if one.word in words]
+    lines = [f"- `{paper}/{one.id}`: {one.words} ({one.place}). {sentence}." for one, sentence in answers]
     return "\n".join(lines) or "No main statement so far."
 
 

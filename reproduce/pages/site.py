@@ -142,10 +142,8 @@ def _answers(compared: Mapping[str, Comparison], statements: Sequence[Statement]
     for place, answer in enumerate(first.answers):
         if answer.statement in statements:
             lines.append(f"- **{answer.word}**: {answer.statement.words}{text.mark(answer)}{text.clause(answer)}")
-            further = [
-                (store, comparison.answers[place]) for store, comparison in others if comparison.answers[place].distance
-            ]
-            lines += [f"    - {store} runs: **{mine.word}**{text.clause(mine)}" for store, mine in further]
+            further = [(store, comparison.answers[place]) for store, comparison in others]
+            lines += [f"    - {store} runs: **{one.word}**{text.clause(one)}" for store, one in further if one.distance]
     return lines
 
 
@@ -241,15 +239,15 @@ ATTENTION = (
 def _pictures(
     figure: Figure, sheets: Sequence[tuple[str, figures.Sheet]], comparison: Comparison, place: Path
 ) -> list[str]:
-    (store, first), *others = sheets
-    links = [Path(os.path.relpath(sheet.file("svg"), place)).as_posix() for _, sheet in sheets]
-    parts = [report.section(first.file("svg"), links[0], figure, comparison, "#"), _size(store, first)]
+    shown = [(sheet.file("svg"), _size(store, sheet)) for store, sheet in sheets]
+    linked = [(file, Path(os.path.relpath(file, place)).as_posix(), size) for file, size in shown]
+    (first, link, size), *others = linked
+    parts = [report.section(first, link, figure, comparison, "#"), size]
     if others:
         further = []
-        for (store, sheet), link in zip(others, links[1:], strict=True):
-            _, picture, caption = report.picture(sheet.file("svg"), link)
-            picture = picture.replace("![", f"![{_size(store, sheet)} ", 1)
-            further.append(f"{picture}\n\n{caption} {_size(store, sheet)}")
+        for file, link, size in others:
+            _, picture, caption = report.picture(file, link)
+            further.append(f"{picture.replace('![', f'![{size} ', 1)}\n\n{caption} {size}")
         summary = f"The same at other sizes or of other runs: {len(others)}"
         parts.append(folded(summary, "\n\n".join(further), "markdown"))
     return parts
