@@ -8,7 +8,9 @@ of the run's own specification; lengths below the longest trained one may be lef
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from lengen.metrics import METRICS, measures
 from lengen.metrics.measures import AXES, ByLength, Family, Measure, Missing, OfRun, Scored, covered, reached, short
@@ -16,9 +18,6 @@ from lengen.results.records import Run
 from lengen.settings.sections import Trained
 from reproduce.catalogue import CATALOGUE
 from reproduce.store.store import Store
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Cells = Sequence[tuple[int, int]]
 """Length and count of test cells, in order; a length of a curve, which has no second axis, has the count 1."""
@@ -91,7 +90,7 @@ def _array(name: str, kind: str) -> Measure:
     A nan belongs to no example.
     """
 
-    def examples(run: Run, length: int) -> "np.ndarray":
+    def examples(run: Run, length: int) -> np.ndarray:
         found = measures.stored(run, f"{kind}.{name}.{length}").astype(float)
         numbers: np.ndarray = found[found == found]  # nan is not itself
         return numbers
