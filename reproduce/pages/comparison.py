@@ -84,14 +84,14 @@ def _scores(found: Sequence[Line]) -> str:
 def values_table(found: Iterable[Line]) -> str:
     """Return a table of published values, ours with every seed, points apart; one row for each value."""
     head = ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "distance"]
-    rows = [[line.value.place, *_of_line(line, number(line.ours), ".4g"), line.distance] for line in found]
+    rows = [[line.value.place, *_of_line(line, ".4g"), line.distance] for line in found]
     return table(head, rows)
 
 
-def _of_line(line: Line, ours: str, digits: str) -> list[str]:
+def _of_line(line: Line, digits: str) -> list[str]:
     """Return the experiment, the lengths, the published value, ours, points apart and every seed."""
     seeds = " ".join(format(seed, digits) for seed in line.seeds)
-    return [line.name, line.value.at, line.value.printed, ours, number(line.gap), seeds]
+    return [line.name, line.value.at, line.value.printed, number(line.ours), number(line.gap), seeds]
 
 
 def _details(answers: Sequence[Answer]) -> str:
@@ -234,7 +234,8 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
         if other is not None and other.distance:
             parts += _shown_answer(other, "yours: ")
     for detail in reference.details:
-        parts += [Text(), *_shown_detail(detail)]
+        outcome = Text("; ".join(filter(None, (text.outcome(detail), text.measured(detail), detail.distance))), "dim")
+        parts += [Text(), Text(f"detail: {detail.part.words}"), Padding(outcome, (0, 0, 0, 2))]
     if not reference.answers and not reference.lines and not reference.details:
         parts.append(Text("Nothing is compared there."))
     return [*parts, Text(NOTE, "dim")] if any(answer.younger for answer in reference.answers) else parts
@@ -242,9 +243,8 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
 
 def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> Text:
     """Return the score in words: published values that are met, and statements by answer."""
-    found = (
-        Text(f"{reference.score}", "bold") if reference.score.compared else Text("no published value beside ours yet")
-    )
+    met = reference.score
+    found = Text(f"{met}", "bold") if met.compared else Text("no published value beside ours yet")
     if yours is not None and yours.score.compared:
         found.append(f"; yours: {yours.score}")
     if left_out:
@@ -262,12 +262,11 @@ def _values(shown: Sequence[Line], yours: Comparison | None) -> Table:
     found = terminal.table("experiment", *((head, "right") for head in heads), "every seed")
     found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
     for line in shown:
-        cells = [line.name, line.value.at, line.value.printed, number(line.ours)]
+        *cells, points, seeds = _of_line(line, ".3g")
         if mine:
             cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
-        cells += [number(line.gap), " ".join(f"{seed:.3g}" for seed in line.seeds)]
         style = "yellow" if line.apart > MET else ""
-        found.add_row(*(Text(cell, style) for cell in cells))
+        found.add_row(*(Text(cell, style) for cell in (*cells, points, seeds)))
     return found
 
 
@@ -277,12 +276,6 @@ def _shown_answer(answer: Answer, whose: str) -> list[RenderableType]:
         words.append(f"  {answer.statement.words}{text.mark(answer)}")
     below = "; ".join(filter(None, (text.sentence(answer), "" if whose else f"id {answer.statement.id}")))
     return [words, Padding(Text(below, "dim"), (0, 0, 0, 2))] if below else [words]
-
-
-def _shown_detail(found: Finding) -> list[RenderableType]:
-    """Return the comparison of a detail and its outcome, of a statement that rests on other experiments."""
-    below = Padding(Text(text.sentence_of_detail(found), "dim"), (0, 0, 0, 2))
-    return [Text(f"detail: {found.part.words}"), below]
 
 
 def answers_in_words(counts: Counter[str]) -> Text:

@@ -32,7 +32,8 @@ def crate(facts: Facts) -> str:
             f"{readable(facts.reference.path)} holds no finished run of a paper, and a crate has the date of the last: "
             "promote one"
         )
-    groups = _groups(runs)
+    found = grouped(runs, lambda run: (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"])))
+    groups = dict(sorted(found.items()))
     actions = [_action(group, some) for group, some in groups.items()]
     known = {name: CATALOGUE.paper(name) for name in facts.compared}
     reports: list[Entity] = [
@@ -53,11 +54,6 @@ def crate(facts: Facts) -> str:
     programs = [_program(commit) for commit in dict.fromkeys(commit for _, _, commit in groups)]
     entities = [FIXED["about"], root, *FIXED["named"], *papers, *programs, *actions, *parts]
     return with_lines({"@context": CONTEXT}, "@graph", entities)
-
-
-def _groups(runs: Iterable[Run]) -> dict[Group, list[Run]]:
-    found = grouped(runs, lambda run: (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"])))
-    return dict(sorted(found.items()))
 
 
 def _action(group: Group, runs: Sequence[Run]) -> Entity:

@@ -196,20 +196,9 @@ def sentence(answer: Answer) -> str:
     """
     mixed = len({finding.word for finding in answer.findings}) > 1
     grounds = why(answer.obstacle) if mixed and answer.obstacle else reason(answer)
-    return "; ".join(filter(None, (evidence(answer), grounds, distance_in_words(answer))))
-
-
-def distance_in_words(answer: Answer) -> str:
-    """Return the distance from the paper, of what is contradicted with the hyper-parameters that differ."""
     differs = next((finding.differs for finding in answer.deciding if finding.differs), "")
-    if answer.word == CONTRADICTED and differs:
-        return f"{answer.distance}, as published but for {differs}"
-    return answer.distance
-
-
-def sentence_of_detail(finding: Finding) -> str:
-    """Return the outcome, numbers and distance of a detail."""
-    return "; ".join(filter(None, (outcome(finding), measured(finding), finding.distance)))
+    but_for = f", as published but for {differs}" * (answer.word == CONTRADICTED and bool(differs))
+    return "; ".join(filter(None, (evidence(answer), grounds, f"{answer.distance}{but_for}")))
 
 
 def mark(answer: Answer) -> str:
