@@ -176,11 +176,9 @@ def _lines(axes: "Axes", found: Headline) -> None:
     for place, (name, values) in enumerate(found.lines.items()):
         lengths, published, ours = zip(*values, strict=True)
         colour, marker = plotting.COLOURS[(7, 0, 1)[place % 3]], plotting.MARKERS[place]
-        axes.plot(lengths, ours, color=colour, marker=marker, markersize=3, clip_on=False)
-        axes.plot(
-            lengths, published, color=colour, marker=marker, markersize=7, linestyle="none", markerfacecolor="none",
-            clip_on=False,
-        )  # fmt: skip
+        hollow = {"markersize": 7, "linestyle": "none", "markerfacecolor": "none"}
+        for values_of, look in ((ours, {"markersize": 3}), (published, hollow)):
+            axes.plot(lengths, values_of, color=colour, marker=marker, clip_on=False, **look)
         for length, there, here in values:
             if abs(there - here) > MET:
                 axes.plot((length, length), (there, here), color=colour, linewidth=0.8, linestyle=":")
