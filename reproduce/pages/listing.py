@@ -229,10 +229,9 @@ def description(experiment: Experiment, published: Sequence[Entry], full: bool =
         for name in (name for name in profiles if name in ("cpu", "night")):
             differing = differing_in_words([differences(experiment.specs[name], paper)])
             parts += [Text(), Text(f"{name}: as published but for {differing}")] if differing else []
-    for profile, reason in experiment.absent.items():
-        parts += [Text(), Text(f"no {profile} size: {reason}")]
-    for profile, reason in experiment.extra.items():
-        parts += [Text(), Text(f"extra at the {profile} profile: {reason}")]
+    notes = [f"no {profile} size: {reason}" for profile, reason in experiment.absent.items()]
+    notes += [f"extra at the {profile} profile: {reason}" for profile, reason in experiment.extra.items()]
+    parts += [part for note in notes for part in (Text(), Text(note))]
     if published:
         parts += [Text(), _entries(published)]
     parts += [Text(), *(Text(f"python -m reproduce run {experiment.name} --profile {name}") for name in profiles)]
