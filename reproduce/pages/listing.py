@@ -7,7 +7,11 @@ matplotlib, no records.
 import json
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
@@ -21,11 +25,6 @@ from reproduce.pages.terminal import LOOKS, breakable, entry, table
 from reproduce.runs.costs import cost_on, in_words, makespan
 from reproduce.runs.plan import share_made
 from reproduce.store.store import WEIGHTS, Store
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
 
 AT_MOST = "< "
 LEGEND = (
@@ -133,7 +132,7 @@ def figures(
     return found
 
 
-def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> "Table":
+def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> Table:
     """Return a row per variant: its name, what is claimed of it where, time, the stored seeds at each size, weights.
 
     Where every variant has a remark, the one that most have is the table's caption instead.
