@@ -141,43 +141,20 @@ HELP = {
     "adderboard": "the community's check of ten-digit addition",
 }
 COMMANDS = (
-    Command("problems", "print the problems of a task as lines of JSON", "lengen.cli:problems", (
+    Command("problems", "print the problems of a task as lines of JSON", "lengen.benchmark.commands:problems", (
         argument("task", metavar="TASK", help="a task of docs/benchmark.md"), SPLIT, SIZE, SEED, PROTOCOL,
         argument("--examples", type=positive, metavar="N", help="problems to train on"),
     )),
     Command("export", HELP["export"], "lengen.benchmark.commands:export", (*EXPORT, SEED)),
     Command("score", HELP["score"], "lengen.benchmark.commands:score", (*SCORE, SEED)),
     Command("evaluate", HELP["evaluate"], "lengen.benchmark.commands:evaluate", (*EVALUATE, SEED)),
-    Command("adderboard", HELP["adderboard"], "lengen.cli:adderboard", ADDERBOARD),
+    Command("adderboard", HELP["adderboard"], "lengen.benchmark.commands:adderboard", ADDERBOARD),
     Command("solve", "let a model answer one problem", "lengen.cli:solve", (
         argument("model", help=f"{', '.join(SHIPPED)}; or the folder of a run; in a clone also an experiment"),
         argument("operands", nargs="+", metavar="OPERAND"),
     )),
 )
 # fmt: on
-
-
-def problems(options: argparse.Namespace, _: Any) -> None:
-    """Print the problems of a task as lines of JSON."""
-    import lengen
-
-    size = options.size or lengen.benchmark.task_of(options.task, options.protocol).papers
-    for problem in lengen.problems(
-        options.task,
-        size,
-        split=options.split,
-        examples=options.examples,
-        seed=options.seed or 0,
-        version=options.protocol,
-    ):
-        print(problem.line())
-
-
-def adderboard(options: argparse.Namespace, sources: Any) -> None:
-    """Let a file in the form of the list, or a model, add numbers of ten digits."""
-    from lengen.benchmark import adderboard, commands
-
-    commands.adderboard(options, sources, adderboard.silent)
 
 
 def solve(options: argparse.Namespace, _: Any) -> None:

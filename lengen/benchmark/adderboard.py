@@ -177,16 +177,12 @@ def sums(problems: Sequence[Problem], answers: Answers) -> Sums:
     """Count the right ones of the texts given to `problems`, as `score` counts them."""
     pairs = list(zip(problems, answers.texts, strict=True))
     parts = (slice(len(EDGES)), slice(len(EDGES), None))
-    edges, drawn = (right_of(score(problems[part], answers.texts[part])) if problems[part] else 0 for part in parts)
+    grids = [score(problems[part], answers.texts[part]) if problems[part] else Scores(("length",)) for part in parts]
+    edges, drawn = (int(grid.total(grid.scores, MODE).get("correct", 0)) for grid in grids)
     task = TASKS["addition"]
     wrong = [pair for pair in pairs if pair[1] is None or task.cleaned(pair[1]) != pair[0].answer]
     listed = tuple(mistake(*pair) for pair in wrong[:LISTED])
     return Sums(edges, drawn, len(pairs) - len(EDGES), answers.texts.count(None), answers.why, listed)
-
-
-def right_of(grid: Scores) -> int:
-    """Return the number of right answers of a grid."""
-    return int(grid.total(grid.scores, MODE)["correct"])
 
 
 def mistake(problem: Problem, answer: str | None) -> str:
@@ -221,21 +217,12 @@ def counted(model: object, declared: int = 0) -> Parameters:
     return Parameters(unique or declared, sum(tensor.numel() for tensor in encoding), zeros)
 
 
-def _judged(
-    name: str,
-    weights: str,
-    rules: dict[str, str],
-    model: object,
-    given: Answers,
-    asked: Sequence[Problem],
-    declared: int,
-) -> Judged:
-    """Return what `problems` and their answers say of a model."""
-    held = iter(model.parameters()) if isinstance(model, nn.Module) else iter(())
-    precision = next((str(tensor.dtype).removeprefix("torch.") for tensor in held), "no tensors")
-    right = sums(asked, given)
+def _judged(held: object, declared: int, right: Sums, **told: Any) -> Judged:
+    """Return what the sums of a model say of it; ``told``: the other fields."""
+    tensors = iter(held.parameters()) if isinstance(held, nn.Module) else iter(())
+    precision = next((str(tensor.dtype).removeprefix("torch.") for tensor in tensors), "no tensors")
     qualifies = right.drawn == PAIRS and right.share >= QUALIFIES
-    return Judged(name, weights, precision, right, counted(model, declared), rules, qualifies)
+    return Judged(precision=precision, sums=right, parameters=counted(held, declared), qualifies=qualifies, **told)
 
 
 def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) -> Judged:
@@ -247,8 +234,8 @@ def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) ->
         report(len(texts), len(asked))
     weights = f"by {metadata.get('author', 'nobody named')}; {metadata['params'] or 'no'} parameters declared"
     rules = {"1 to 4": f"for a person to read: {metadata.get('architecture', 'no architecture declared')}"}
-    given = Answers(texts, str(metadata.get("error", "")))
-    return _judged(str(metadata.get("name", path.stem)), weights, rules, model, given, asked, metadata["params"])
+    right, name = sums(asked, Answers(texts, str(metadata.get("error", "")))), str(metadata.get("name", path.stem))
+    return _judged(model, metadata["params"], right, model=name, weights=weights, rules=rules)
 
 
 def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, report: Report = silent) -> Judged:
@@ -267,7 +254,7 @@ def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, repor
         "3 forward pass": "kept: tokens and position ids in, logits out",
         "4 no work by code": COUNTED if spec.data.position_ids.COUNTS_TOKENS else BY_MEANING,
     }
-    return _judged(name, origin, rules, module, given, asked, 0)
+    return _judged(module, 0, sums(asked, given), model=name, weights=origin, rules=rules)
 
 
 def plain(judged: Judged) -> dict[str, object]:

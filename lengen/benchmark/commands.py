@@ -73,7 +73,9 @@ class Sources:
         return [adderboard.judge(model.spec, model.weights, model.name, options.pairs or adderboard.PAIRS, report)]
 
 
-def adderboard(options: argparse.Namespace, sources: Sources, report: "Report", width: int = 100) -> None:
+def adderboard(
+    options: argparse.Namespace, sources: Sources, report: "Report" = lambda done, of: None, width: int = 100
+) -> None:
     """Let a file in the form of the list, or a model, add numbers of ten digits."""
     from lengen.benchmark import adderboard
 
@@ -211,10 +213,8 @@ def header_of(
     if options.hf:
         fields["parameters"] = getattr(answerer, "parameters", 0)
         if options.chat or options.shots:
-            fields |= {
-                "kind": "prompted",
-                "note": f"{options.shots or 0} examples{', in its chat template' * options.chat}",
-            }
+            note = f"{options.shots or 0} examples{', in its chat template' * options.chat}"
+            fields |= {"kind": "prompted", "note": note}
     if options.run:
         spec = answerer.spec
         data = spec.data.task
@@ -284,15 +284,14 @@ def tell(
     split: str = "",
 ) -> None:
     """Print the headline numbers and a line for every length; draw or write what was asked for."""
+    first = next(iter(grids.values()))
     for option in ("scores", "picture"):
         if len(grids) > 1 and getattr(options, option):
             raise PredictionError(f"--{option} is of one seed, and the predictions are of {len(grids)}")
     if options.scores:
-        Path(options.scores).write_text(next(iter(grids.values())).to_csv(), encoding="utf-8", newline="")
+        Path(options.scores).write_text(first.to_csv(), encoding="utf-8", newline="")
     if options.picture:
-        scoring.draw(
-            Path(options.picture), {"predictions": next(iter(grids.values()))} | dict([beside] if beside else [])
-        )
+        scoring.draw(Path(options.picture), dict([("predictions", first), *([beside] if beside else [])]))
         if not options.json:
             print(sources.readable(Path(options.picture)))
     if split and not options.json:
@@ -314,7 +313,7 @@ def tell(
 
 def export(options: argparse.Namespace, sources: Sources) -> None:
     """Write the problems of a task or an experiment as files, a dataset of the Hub, or tasks of a harness."""
-    many = options.hub or options.format == "lm-eval"
+    form = "--hub" if options.hub else "--format lm-eval" if options.format == "lm-eval" else ""
     out = options.hub or options.out
     if options.hub and options.out:
         raise ExportError("--hub DIR writes a dataset and --out DIR problems: name one of them")
@@ -322,30 +321,26 @@ def export(options: argparse.Namespace, sources: Sources) -> None:
         raise ExportError("export: expected --out DIR, the folder of the problems, or --hub DIR")
     if options.format == "parquet" and find_spec("pyarrow") is None:
         raise ExportError("--format parquet needs pyarrow: pip install pyarrow, or take --format jsonl")
-    if many and (options.split != "test" or options.examples or options.protocol == 1):
-        form = "--hub" if options.hub else "--format lm-eval"
+    if form and (options.split != "test" or options.examples or options.protocol == 1):
         raise ExportError(f"{form} takes test problems of protocol 2; add --split test, and leave the rest out")
     if options.selector is None:
         raise ExportError("export: expected a task of docs/benchmark.md; or all, with --hub DIR or --format lm-eval")
-    folder = Path(out)
-    if many:
-        if options.selector != "all":
-            benchmark.task_of(options.selector).lengths(options.size or benchmark.task_of(options.selector).papers)
-        owned(folder, (PROBLEMS, "lengen-text"), sources)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "README.md").write_text(f"{PROBLEMS} export`.\n", encoding="utf-8")  # as below
-        pairs = exporting.pairs_of(options.selector, options.size)
-        files = (exporting.hub if options.hub else exporting.harness)(pairs, folder)
-        print("\n".join(map(sources.readable, files)))
-        return
-    lines, name = lines_of(options, sources), options.selector.replace("/", "-")
-    owned(folder, (PROBLEMS, "written by `reproduce"), sources)
+    if form and options.selector != "all":
+        benchmark.task_of(options.selector).lengths(options.size or benchmark.task_of(options.selector).papers)
+    lines = () if form else lines_of(options, sources)
+    folder, page = Path(out), Path(out) / "README.md"
+    owned(folder, (PROBLEMS, "lengen-text" if form else "written by `reproduce"), sources)
     folder.mkdir(parents=True, exist_ok=True)
-    page = folder / "README.md"
-    page.write_text(card_of(options, ()), encoding="utf-8")  # so that an interrupted export can be repeated
-    files = exporting.WRITERS[options.format](lines, folder, f"{name}-{options.split}")
-    page.write_text(card_of(options, files), encoding="utf-8")
-    print("\n".join(sources.readable(path) for path in (*files, page)))
+    page.write_text(f"{PROBLEMS} export`.\n", encoding="utf-8")  # so that an interrupted export can be repeated
+    if form:
+        write = exporting.hub if options.hub else exporting.harness
+        files = write(exporting.pairs_of(options.selector, options.size), folder)
+    else:
+        name = f"{options.selector.replace('/', '-')}-{options.split}"
+        files = exporting.WRITERS[options.format](lines, folder, name)
+        page.write_text(card_of(options, files), encoding="utf-8")
+        files.append(page)
+    print("\n".join(map(sources.readable, files)))
 
 
 def owned(folder: Path, marks: Iterable[str], sources: Sources) -> None:
@@ -369,15 +364,7 @@ def lines_of(options: argparse.Namespace, sources: Sources) -> exporting.Lines:
     if frozen and options.split != "train" and options.seed is not None:
         raise ExportError("--seed is of --split train, and a task has the same test problems always: leave it out")
     if frozen:
-        drawn = benchmark.problems(
-            options.selector,
-            options.size,
-            split=options.split,
-            examples=options.examples,
-            seed=options.seed or 0,
-            version=options.protocol,
-        )
-        return (problem._asdict() for problem in drawn)
+        return (problem._asdict() for problem in drawn(options, options.selector, options.size))
     from lengen.benchmark import lines
     from lengen.data.task_data import TaskData
 
@@ -394,11 +381,24 @@ def lines_of(options: argparse.Namespace, sources: Sources) -> exporting.Lines:
     return lines.training(data, steps or range(spec.train.steps), name)
 
 
+def drawn(options: argparse.Namespace, task: str, size: int | None) -> list[benchmark.Problem]:
+    """Return the problems of a task that options name."""
+    names = {"split": options.split, "examples": options.examples, "version": options.protocol}
+    return benchmark.problems(task, size, **names, seed=options.seed or 0)
+
+
+def problems(options: argparse.Namespace, _: Sources) -> None:
+    """Print the problems of a task as lines of JSON."""
+    size = options.size or benchmark.task_of(options.task, options.protocol).papers
+    print("".join(f"{problem.line()}\n" for problem in drawn(options, options.task, size)), end="")
+
+
 def card_of(options: argparse.Namespace, files: Sequence[Path]) -> str:
     """Return a data set card."""
     from lengen.huggingface import card
 
     frozen = ""
+    data = [{"split": options.split, "path": path.name} for path in files]
     if options.selector in benchmark.TASKS and options.split == "test":
         task, version = benchmark.task_of(options.selector), options.protocol
         sizes = task.sizes(version) if options.size is None else (options.size,)
@@ -410,9 +410,7 @@ def card_of(options: argparse.Namespace, files: Sequence[Path]) -> str:
         "language": ["en"],
         "task_categories": ["text-generation"],
         "tags": exporting.TAGS,
-        "configs": [
-            {"config_name": "default", "data_files": [{"split": options.split, "path": path.name} for path in files]}
-        ],
+        "configs": [{"config_name": "default", "data_files": data}],
     }
     text = (
         f"# {options.selector}: {options.split}\n\n{PROBLEMS} export`.{frozen}\n\n`prompt` and `answer` are plain "

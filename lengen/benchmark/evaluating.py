@@ -118,8 +118,7 @@ def problems(
         raise TaskError(f"{source!r:.60}: expected a task of the benchmark, an experiment by its name, or a Spec")
     test, name = spec.test, source if isinstance(source, str) else spec.data.task.name
     lines = tests(TaskData(spec, seed), product(test.lengths, test.counts), examples or test.examples, name)
-    found = (Problem(**{key: line[key] for key in Problem._fields}) for line in lines)
-    return [problem._replace(operands=tuple(problem.operands)) for problem in found]
+    return [Problem(**{key: line[key] for key in Problem._fields}) for line in lines]
 
 
 def evaluate(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,28 +34,27 @@ def _txt(lines: Lines, folder: Path, name: str) -> list[Path]:
     return _written(folder / f"{name}.txt", (line.get("text") or line["prompt"] + line["answer"] for line in lines))
 
 
-def _csv(lines: Lines, folder: Path, name: str) -> list[Path]:
-    path = folder / f"{name}.csv"
-    _table(lines).to_csv(path, index=False, lineterminator="\n")
-    return [path]
-
-
-def _parquet(lines: Lines, folder: Path, name: str) -> list[Path]:
-    path = folder / f"{name}.parquet"
-    _table(lines).to_parquet(path, index=False)
-    return [path]
-
-
-def _table(lines: Lines) -> Any:
+def _table(lines: Lines, folder: Path, name: str, ending: str) -> list[Path]:
     import pandas as pd
 
-    frame = pd.DataFrame(list(lines))
-    return frame[[column for column in COLUMNS if column in frame.columns]]
+    frame, path = pd.DataFrame(list(lines)), folder / f"{name}.{ending}"
+    frame = frame[[column for column in COLUMNS if column in frame.columns]]
+    write = partial(frame.to_csv, lineterminator="\n") if ending == "csv" else frame.to_parquet
+    write(path, index=False)
+    return [path]
 
 
 WRITERS: Mapping[str, Callable[[Lines, Path, str], list[Path]]] = {
-    "jsonl": _jsonl, "txt": _txt, "csv": _csv, "parquet": _parquet,
+    "jsonl": _jsonl, "txt": _txt, "csv": partial(_table, ending="csv"), "parquet": partial(_table, ending="parquet"),
 }  # fmt: skip
+FORMS = Path(__file__).parent / "forms"
+"""Texts of what is written beside the problems; names in braces are filled in."""
+
+
+def _form(file: str, /, **fields: str) -> list[str]:
+    """Return the lines of a form; without fields as it stands."""
+    text = (FORMS / file).read_text(encoding="utf-8")
+    return (text.format(**fields) if fields else text).splitlines()
 
 
 def _plain(problems: Iterable[Problem]) -> list[dict[str, Any]]:
@@ -65,10 +65,8 @@ def _shots(task: Task, size: int) -> list[Problem]:
     return list(training(task, size, 0, SHOTS, held_out(task.name, size)))
 
 
-def _size_category(number: int) -> str:
-    return next(
-        name for most, name in ((10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**9, "100K<n<1M")) if number < most
-    )
+CATEGORIES = {10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**9: "100K<n<1M"}
+"""Below how many problems a dataset is of which size, as the Hub calls it."""
 
 
 def hub(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
@@ -87,35 +85,16 @@ def hub(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
         paths = [{"split": split, "path": f"data/{name}/{split}.jsonl"} for split in parts]
         configs.append({"config_name": name, "data_files": paths})
         evaluated.append({"id": name.replace("-", "_"), "config": name, "split": "uniform"})
+    category = next(name for most, name in CATEGORIES.items() if total < most)
     head: dict[str, object] = {
         "license": "mit", "pretty_name": "lengen-text", "language": ["en"], "task_categories": ["text-generation"],
-        "tags": TAGS, "size_categories": [_size_category(total)], "configs": configs,
+        "tags": TAGS, "size_categories": [category], "configs": configs,
     }  # fmt: skip
-    (folder / "README.md").write_text(card(head, HUB_CARD), encoding="utf-8")
-    first = {"name": "lengen-text", "description": "Arithmetic by length, far beyond the trained range"}
-    lines = [f"{key}: {value}" for key, value in first.items()] + ["tasks:"]
-    lines += [f"- {json.dumps(entry)}" for entry in evaluated]
+    text = "\n".join(_form("hub.md", citation=CITATION)) + "\n"
+    (folder / "README.md").write_text(card(head, text), encoding="utf-8")
+    first = ["name: lengen-text", "description: Arithmetic by length, far beyond the trained range", "tasks:"]
+    lines = [*first, *(f"- {json.dumps(entry)}" for entry in evaluated)]
     return [*files, folder / "README.md", *_written(folder / "eval.yaml", lines)]
-
-
-HUB_CARD = f"""\
-# lengen-text
-
-Problems of arithmetic for length generalization, written by `lengen export --hub`. Protocol `lengen-text/2`: a
-configuration is a task and the longest trained length, as `addition-6`; its split `uniform` goes from a quarter of that
-length to a hundred times it, or to 1,000 symbols. `carry_quarter`, `carry_half` and `carry_all` hold chains of carries,
-`few_shot` examples that are not tested.
-
-    from datasets import load_dataset
-    problems = load_dataset("PATH_OF_THIS_DATASET", "addition-6", split="uniform")
-
-`prompt` and `answer` are plain text. A model answers each prompt; `lengen score addition predictions.jsonl --size 6`
-gives reach and area.
-
-## Citation
-
-    {CITATION}
-"""
 
 
 def harness(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
@@ -131,110 +110,16 @@ def harness(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
         entries = [f"  - {{metric: {metric}, aggregation: mean, higher_is_better: true}}" for metric in metrics]
         longest = max(len(problem.answer) for problem in problems) + 16
         sha = sum_of(task.name, size, 2)
-        text = HARNESS_TASK.format(name=name, longest=longest, metrics="\n".join(entries), sha=sha)
-        files += _written(folder / f"{name}.yaml", [text.rstrip("\n")])
-    listed = "\n".join(f"  - {name}" for name in names)
-    files += _written(folder / "_lengen.yaml", [HARNESS_BASE.rstrip("\n")])
-    files += _written(folder / "lengen.yaml", [HARNESS_GROUP.format(tasks=listed).rstrip("\n")])
-    files += _written(folder / "utils.py", [HARNESS_CODE.rstrip("\n")])
-    tasks = "\n".join(f"* `{name}`: exact match, and exact match of each length" for name in names)
-    return [
-        *files,
-        *_written(folder / "README.md", [HARNESS_README.format(tasks=tasks, citation=CITATION).rstrip("\n")]),
-    ]
-
-
-HARNESS_BASE = """\
-tag: lengen_text
-custom_dataset: !function utils.load
-output_type: generate_until
-test_split: test
-fewshot_split: few_shot
-doc_to_text: "{{prompt}}"
-doc_to_target: "{{answer}}"
-target_delimiter: ""
-fewshot_delimiter: "\\n"
-process_results: !function utils.process_results
-"""
-HARNESS_TASK = """\
-include: _lengen.yaml
-task: {name}
-generation_kwargs: {{until: ["\\n\\n"], do_sample: false, max_gen_toks: {longest}}}
-metric_list:
-{metrics}
-metadata: {{version: 2.0, data: {name}, sha256: {sha}}}
-"""
-HARNESS_GROUP = """\
-group: lengen
-task:
-{tasks}
-aggregate_metric_list:
-  - {{metric: exact_match, aggregation: mean, weight_by_size: false}}
-metadata: {{version: 2.0}}
-"""
-HARNESS_CODE = '''\
-"""Data and scores of the lengen tasks, as protocol lengen-text/2 says."""
-
-from pathlib import Path
-
-from datasets import load_dataset
-
-
-def load(data, **_):
-    folder = Path(__file__).parent / "data"
-    names = {"test": f"{data}.jsonl", "few_shot": f"{data}_few_shot.jsonl"}
-    return load_dataset("json", data_files={split: str(folder / name) for split, name in names.items()})
-
-
-def cleaned(text, task):
-    if task in ("sorting", "max"):
-        return " ".join(text.replace(",", " ").split())
-    text = "".join(text.split())
-    return text if task in ("parity", "copy", "reverse") else text.lstrip("0") or "0" * bool(text)
-
-
-def process_results(doc, results):
-    line = next((line for line in results[0].split("\\n") if line.strip()), "").split("$")[0]
-    right = float(cleaned(line, doc["task"]) == doc["answer"])
-    return {"exact_match": right, f"length_{max(doc['length'], doc['count'])}": right}
-'''
-HARNESS_README = """\
-# lengen
-
-### Paper
-
-Arithmetic by length: exact match far beyond the trained range, protocol `lengen-text/2`.
-
-### Citation
-
-    {citation}
-
-### Groups, Tags, and Tasks
-
-#### Groups
-
-* `lengen`: all tasks below
-
-#### Tags
-
-* `lengen_text`: all tasks below
-
-#### Tasks
-
-{tasks}
-
-Reach and area need all lengths: `lengen score TASK --size N --lm-eval samples_*.jsonl` reads what `--log_samples`
-wrote.
-
-### Checklist
-
-* [x] Is the task an existing benchmark in the literature? A new one; its page has the protocol.
-* [x] Is a version of it frozen? The SHA-256 of its problems stands in the metadata.
-
-### Changelog
-
-* version 2.0: protocol `lengen-text/2`
-"""
+        form = _form("task.yaml", name=name, longest=str(longest), metrics="\n".join(entries), sha=sha)
+        files += _written(folder / f"{name}.yaml", form)
+    described = "\n".join(f"* `{name}`: exact match, and exact match of each length" for name in names)
+    forms = {
+        "_lengen.yaml": _form("_lengen.yaml"),
+        "lengen.yaml": _form("lengen.yaml", tasks="\n".join(f"  - {name}" for name in names)),
+        "utils.py": _form("utils.py.txt"),
+        "README.md": _form("README.md", tasks=described, citation=CITATION),
+    }
+    return [*files, *(path for name, lines in forms.items() for path in _written(folder / name, lines))]
 
 
 def pairs_of(name: str, size: int | None) -> list[tuple[Task, int]]:

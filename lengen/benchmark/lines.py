@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
+from lengen.benchmark.problem import Problem
 from lengen.benchmark.scoring import MODE, PredictionError, Row, by_id
 from lengen.data.batch import Batch, response_start
 from lengen.data.lines import cleaned
@@ -50,17 +52,10 @@ def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name:
         _check(task, rows[0], problems.select(torch.tensor([0])))
         batch = writer.write(problems)
         for place, (row, answer) in enumerate(zip(rows, answers, strict=True)):
-            yield {
-                "id": f"{start}/length={length}/count={count}/{place:05}",
-                "task": data.spec.data.task.name,
-                "length": length,
-                "count": count,
-                "operands": row,
-                "prompt": operator.join(row) + "=",
-                "answer": answer,
-                "split": "test",
-                **_written(data, batch, place),
-            }
+            id = f"{start}/length={length}/count={count}/{place:05}"
+            operands, prompt = tuple(row), operator.join(row) + "="
+            problem = Problem(id, data.spec.data.task.name, length, count, operands, prompt, answer)
+            yield problem._asdict() | _written(data, batch, place)
 
 
 def training(data: TaskData, steps: Iterable[int], name: str) -> Iterator[Line]:
@@ -108,11 +103,7 @@ def responses(data: TaskData, texts: Sequence[str | None]) -> Tensor:
                 found.append(unknown)
         return found
 
-    rows = [ids(text or "") for text in texts]
-    held = torch.zeros(len(rows), max([1, *map(len, rows)]), dtype=torch.long)
-    for place, row in enumerate(rows):
-        held[place, : len(row)] = torch.tensor(row, dtype=torch.long)
-    return held
+    return pad_sequence([torch.tensor(ids(text or "") or [0]) for text in texts], batch_first=True)
 
 
 def true(data: TaskData, problems: Problems) -> Tensor:

@@ -145,9 +145,8 @@ class Scores(Grid):
     def measures(self) -> "Measures":
         """Headline numbers; raises `PredictionError` for problems that are of no size as a whole."""
         if not self.size:
-            raise PredictionError(
-                "these are not all problems of a size: lengen.benchmark.measures(grid, size) takes one"
-            )
+            message = "these are not all problems of a size: lengen.benchmark.measures(grid, size) takes one"
+            raise PredictionError(message)
         return measures(self, self.size)
 
     @property
@@ -287,30 +286,19 @@ def kind_of(answer: str | Sequence[str], true: str | Sequence[str], number: bool
 
 
 def _counts(problem: Problem, answer: str | None, units_first: bool) -> Counts:
+    from rapidfuzz.distance import Levenshtein
+
     task = TASKS.get(problem.task)
     apart = task is not None and task.apart
     true: Sequence[str] = problem.answer.split() if apart else problem.answer
     said: Sequence[str] = (answer or "").split() if apart else answer or ""
-    edits = _edits(said, true)
+    edits = 0 if said == true else Levenshtein.distance(said, true)
     right = int(answer == problem.answer)
     number = task is not None and task.numbers
     kind = "" if right or answer is None else kind_of(said, true, number, units_first and number)
-    return Counts(
-        n=1,
-        correct=right,
-        answer_correct=right,
-        absent=int(answer is None),
-        edit_sum=edits,
-        edit_capped=min(edits, len(true)),
-        reference_tokens=len(true),
-        **{name: int(name == kind) for name in KINDS},
-    )
-
-
-def _edits(said: Sequence[str], true: Sequence[str]) -> int:
-    from rapidfuzz.distance import Levenshtein
-
-    return 0 if said == true else Levenshtein.distance(said, true)
+    counts = {"n": 1, "correct": right, "answer_correct": right, "absent": int(answer is None), "edit_sum": edits}
+    counts |= {"edit_capped": min(edits, len(true)), "reference_tokens": len(true)}
+    return Counts(counts | {name: int(name == kind) for name in KINDS})
 
 
 Answerer = Callable[[list[str]], Sequence[str | None]]
@@ -389,10 +377,8 @@ class Measures(NamedTuple):
 
 def levels(grid: Grid) -> dict[int, Counts]:
     """Return counts by length: that of a cell is the larger of its axes, because a model has to take both."""
-    return {
-        level: grid.total([cell for cell in grid.scores if max(cell) == level], grid.mode)
-        for level in sorted({max(cell) for cell in grid.scores})
-    }
+    lengths = sorted({max(cell) for cell in grid.scores})
+    return {n: grid.total([cell for cell in grid.scores if max(cell) == n], grid.mode) for n in lengths}
 
 
 def measures(grid: Grid, size: int) -> Measures:
@@ -406,14 +392,10 @@ def measures(grid: Grid, size: int) -> Measures:
         last = LONGEST * size
         passed = {level: rate for level, rate in rates.items() if size <= level <= last} | {size: in_range}
     share = area({level: rate for level, rate in rates.items() if level <= last}, size)
-    return Measures(
-        in_range,
-        reach(passed),
-        share if last in rates and (not isinstance(grid, Scores) or grid.size or grid.version == 1) else math.nan,
-        tuple(rates.get(ceil(size * multiple), math.nan) for multiple in SHOWN),
-        beyond.rate("edit_capped", "reference_tokens"),
-        int(grid.total(grid.scores, MODE).get("absent", 0)),
-    )
+    whole = not isinstance(grid, Scores) or grid.size or grid.version == 1
+    at = tuple(rates.get(ceil(size * multiple), math.nan) for multiple in SHOWN)
+    edits, absent = beyond.rate("edit_capped", "reference_tokens"), int(grid.total(grid.scores, MODE).get("absent", 0))
+    return Measures(in_range, reach(passed), share if last in rates and whole else math.nan, at, edits, absent)
 
 
 class Range(NamedTuple):
@@ -446,11 +428,9 @@ OF_FROZEN = ("reach", "area")
 
 def rows(grids: Mapping[int, Grid], size: int, frozen: bool = True) -> list[dict[str, Any]]:
     """Return the measures of each seed as data for JSON, which has no nan: None where nothing was measured."""
-    found = []
-    for seed, grid in grids.items():
-        row = measures(grid, size)._asdict() | {"seed": seed} | ({} if frozen else dict.fromkeys(OF_FROZEN))
-        found.append({name: _or_null(value) for name, value in row.items()})
-    return found
+    rest = {} if frozen else dict.fromkeys(OF_FROZEN)
+    seeds = [measures(grid, size)._asdict() | {"seed": seed} | rest for seed, grid in grids.items()]
+    return [{name: _or_null(value) for name, value in row.items()} for row in seeds]
 
 
 def _or_null(value: Any) -> Any:

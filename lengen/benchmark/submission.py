@@ -10,19 +10,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from lengen.benchmark import scoring
 from lengen.benchmark.problem import PROTOCOL, frozen, sum_of
-from lengen.benchmark.scoring import (
-    PredictionError,
-    Row,
-    Scores,
-    answer_of,
-    by_seed,
-    check_given,
-    measures,
-    over_seeds,
-    read_predictions,
-    score,
-)
+from lengen.benchmark.scoring import PredictionError, Row, Scores, by_seed, over_seeds
 from lengen.benchmark.tasks import CHAINS, TASKS, TaskError, task_of
 
 HEADER = "submission.json"
@@ -112,7 +102,7 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
                 raise PredictionError(f"{folder} has predictions of {name} {old}, not {new}: name a new folder")
         if others:
             head = msgspec.structs.replace(there, seeds=head.seeds)
-    before = read_predictions(path) if path.exists() else []
+    before = scoring.read_predictions(path) if path.exists() else []
     new = {(row.get("seed", 0), chain_of(row["id"])) for row in rows}
     kept = [row for row in before if (row.get("seed", 0), chain_of(row["id"])) not in new]
     found = by_seed([*kept, *rows])
@@ -163,8 +153,8 @@ def read_submission(folder: Path, split: str = "uniform") -> tuple[Header, dict[
     files = [folder / name for name in PREDICTIONS if (folder / name).is_file()]
     if len(files) != 1:
         raise PredictionError(f"{folder}: expected one of {' and '.join(PREDICTIONS)} beside {HEADER}")
-    given = read_predictions(files[0])
-    check_given(given, f"{files[0]}: ")
+    given = scoring.read_predictions(files[0])
+    scoring.check_given(given, f"{files[0]}: ")
     rows = by_seed(given)
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
@@ -176,14 +166,14 @@ def read_submission(folder: Path, split: str = "uniform") -> tuple[Header, dict[
     right = {(problem.id, problem.answer) for problem in asked}
     faults: dict[frozenset[tuple[str, str | None]], int] = {}
     for seed, part in rows.items() if found.kind == "trained" else ():
-        wrong = frozenset((row["id"], answer_of(row, found.task, units_first)) for row in part) - right
+        wrong = frozenset((row["id"], scoring.answer_of(row, found.task, units_first)) for row in part) - right
         if wrong and wrong in faults:
             raise PredictionError(
                 f"{files[0]}: seeds {faults[wrong]} and {seed} have the same {len(wrong)} wrong predictions; expected "
                 f"those of trainings of their own"
             )
         faults[wrong] = seed
-    return found, {seed: score(asked, part, units_first=units_first) for seed, part in rows.items()}
+    return found, {seed: scoring.score(asked, part, units_first=units_first) for seed, part in rows.items()}
 
 
 def chain_of(id: str) -> str:
@@ -196,80 +186,65 @@ FOLDER, PAGE = Path("results/benchmark"), Path("docs/benchmark.md")
 PUBLISHED = "published.toml"
 """File of the values of the literature beside the folders."""
 BLOCK = re.compile(r"(<!-- submissions: begin [^\n]*-->\n).*?(<!-- submissions: end -->)", re.DOTALL)
-COLUMNS = [
-    "task",
-    "size",
-    "protocol",
-    "model",
-    "kind",
-    "reach",
-    "in_range",
-    "1.5x",
-    "2x",
-    "3x",
-    "area",
-    "carries",
-    "edits",
-    "absent",
-    "seeds",
-    "parameters",
-    "examples",
-]
-
-
 Place = tuple[int, int, int, float]
 
 
-def row(folder: Path) -> tuple[Place, str]:
-    """Return the line of a submission, after its place: tasks in their order, sizes, the largest area first."""
-    header, grids = read_submission(folder)
-    _, chains = read_submission(folder, "carry-all") if task_of(header.task).chains else (header, {})
-    found = [measures(grid, header.size) for grid in grids.values()]
-    numbers = [over_seeds(values).text() for values in zip(*(one.at for one in found), strict=True)]
-    cells = (
-        header.task,
-        header.size,
-        header.version,
-        header.model,
-        header.kind,
-        over_seeds([one.reach for one in found]).text(0),
-        over_seeds([one.in_range for one in found]).text(),
-        *numbers,
-        over_seeds([one.area for one in found]).text(),
-        over_seeds([grid.reach for grid in chains.values()]).text(0) if chains else "-",
-        over_seeds([one.edits for one in found]).text(),
-        max(one.absent for one in found),
-        len(found),
-        f"{header.parameters:,}",
-        f"{header.trained.examples:,}" if header.trained else "-",
-    )
-    place = (
-        list(TASKS).index(header.task),
-        header.size,
-        -header.version,
-        -over_seeds([one.area for one in found]).median,
-    )
-    return place, f"| {' | '.join(map(str, cells))} |"
+def _measured(folder: Path) -> tuple[Header, dict[str, list[Any]]]:
+    """Return the header of a submission and each of its `scoring.Measures`, one value per seed."""
+    head, grids = read_submission(folder)
+    found = [scoring.measures(grid, head.size)._asdict() for grid in grids.values()]
+    return head, {name: [seed[name] for seed in found] for name in scoring.Measures._fields}
+
+
+def row(folder: Path) -> tuple[Place, dict[str, object]]:
+    """Return the cells of a submission, after its place: tasks in their order, sizes, the largest area first."""
+    head, found = _measured(folder)
+    chains = read_submission(folder, "carry-all")[1].values() if task_of(head.task).chains else ()
+    area = over_seeds(found["area"])
+    cells = {
+        "task": head.task,
+        "size": head.size,
+        "protocol": head.version,
+        "model": head.model,
+        "kind": head.kind,
+        "reach": over_seeds(found["reach"]).text(0),
+        "in range": over_seeds(found["in_range"]).text(),
+        **{
+            f"{multiple:g}x": over_seeds(rates).text()
+            for multiple, rates in zip(scoring.SHOWN, zip(*found["at"], strict=True), strict=True)
+        },
+        "area": area.text(),
+        "carries": over_seeds([grid.reach for grid in chains]).text(0) if chains else "-",
+        "edits": over_seeds(found["edits"]).text(),
+        "absent": max(found["absent"]),
+        "seeds": len(found["area"]),
+        "parameters": f"{head.parameters:,}",
+        "examples": f"{head.trained.examples:,}" if head.trained else "-",
+    }
+    return (list(TASKS).index(head.task), head.size, -head.version, -area.median), cells
 
 
 def eval_results(folder: Path, dataset: str) -> str:
     """Return a submission as a file of ``.eval_results`` in a model's repository, for a dataset of ``export --hub``."""
-    header, grids = read_submission(folder)
-    found = [measures(grid, header.size) for grid in grids.values()]
-    area = over_seeds([one.area for one in found]).text()
+    head, found = _measured(folder)
+    area, seeds = over_seeds(found["area"]).text(), len(found["area"])
     entry = {
-        "dataset": {"id": dataset, "task_id": f"{header.task}_{header.size}"},
-        "value": over_seeds([one.reach for one in found]).median,
-        "notes": f"reach, {header.protocol}, {header.kind}, median of {len(found)} seeds; area {area}",
+        "dataset": {"id": dataset, "task_id": f"{head.task}_{head.size}"},
+        "value": over_seeds(found["reach"]).median,
+        "notes": f"reach, {head.protocol}, {head.kind}, median of {seeds} seeds; area {area}",
     }
     return f"- {json.dumps(entry)}\n"
 
 
-def table_of(rows: Iterable[tuple[Place, str]]) -> str:
+def _markdown(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    first, *lines = ("|" + "".join(f" {cell} |" if cell != "" else " |" for cell in cells) for cells in (head, *rows))
+    return "\n".join([first, re.sub("[^|]+", "---", first), *lines]) + "\n"
+
+
+def table_of(rows: Iterable[tuple[Place, dict[str, object]]]) -> str:
     """Return a table in Markdown."""
-    lines = [line for _, line in sorted(rows)]
-    head = f"| {' | '.join(COLUMNS).replace('_', ' ')} |"
-    return "\n".join([head, "|" + "---|" * len(COLUMNS), *lines]) + "\n"
+    cells = [cells for _, cells in sorted(rows, key=lambda row: (row[0], str(row[1])))]
+    return _markdown(cells[0], (line.values() for line in cells)) if cells else ""
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -300,10 +275,8 @@ def table(folder: Path) -> str:
     measured = table_of(row(path.parent) for path in sorted(folder.glob(f"*/{HEADER}")))
     if not (folder / PUBLISHED).is_file():
         return measured
-    fields = Published.__struct_fields__
-    head = f"| | {' | '.join(fields)} |\n|" + "---|" * (len(fields) + 1)
-    lines = [f"| ○ | {' | '.join(map(str, msgspec.structs.astuple(one)))} |" for one in published(folder / PUBLISHED)]
-    return "\n".join([measured, "As published (kind `published`):\n", head, *lines]) + "\n"
+    hollow = (("○", *msgspec.structs.astuple(entry)) for entry in published(folder / PUBLISHED))
+    return f"{measured}\nAs published (kind `published`):\n\n{_markdown(('', *Published.__struct_fields__), hollow)}"
 
 
 def page(text: str, folder: Path) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil, isqrt
+from operator import mul, sub
 from random import Random
 
 from lengen.data.lines import cleaned, parted
@@ -213,32 +214,24 @@ def _below_largest(random: Random, length: int) -> tuple[str, ...]:
     return tuple(str(largest if k == place else 1 + int(random.random() * largest)) for k in range(length))
 
 
-def _sum(operands: Sequence[str]) -> str:
-    return str(sum(map(int, operands)))
-
-
-def _product(operands: Sequence[str]) -> str:
-    return str(int(operands[0]) * int(operands[1]))
-
-
-def _difference(operands: Sequence[str]) -> str:
-    return str(int(operands[0]) - int(operands[1]))
+def _computed(rule: Callable[..., int]) -> Callable[[Sequence[str]], str]:
+    return lambda operands: str(rule(*map(int, operands)))
 
 
 SEQUENCE = Sorting(longest=2, alphabet=ALPHABET)
-STANDARD = (6, 10, 20)
+STANDARD, FEW = (6, 10, 20), (3, 5, 10)
+"""First sizes of tasks, and of those whose problems grow with both axes."""
+SUM, PRODUCT = _computed(lambda *numbers: sum(numbers)), _computed(mul)
 TASKS = {
     task.name: task
     for task in (
-        Task("addition", PairAddition(1), STANDARD, 6, _sum, "12+34=", "digits", 10),
-        Task("subtraction", PairAddition(1), STANDARD, 6, _difference, "34-12=", "digits", sign="-"),
-        Task("sums", Addition(1), (3, 5, 10), 10, _sum, "12+34+5=", "operands", 10, 0, (), isqrt(FURTHEST)),
-        Task("n_by_1", NByOne(1), STANDARD, 6, _product, "12*3=", fixed=1),
-        Task(
-            "multiplication", Multiplication(1, 1), (3, 5, 10), 10, _product, "12*34=", "digits", 10, 0, (15, 20), 500
-        ),
+        Task("addition", PairAddition(1), STANDARD, 6, SUM, "12+34=", "digits", 10),
+        Task("subtraction", PairAddition(1), STANDARD, 6, _computed(sub), "34-12=", "digits", sign="-"),
+        Task("sums", Addition(1), FEW, 10, SUM, "12+34+5=", "operands", 10, 0, (), isqrt(FURTHEST)),
+        Task("n_by_1", NByOne(1), STANDARD, 6, PRODUCT, "12*3=", fixed=1),
+        Task("multiplication", Multiplication(1, 1), FEW, 10, PRODUCT, "12*34=", "digits", 10, 0, (15, 20), 500),
         Task("parity", Parity(1), STANDARD, 20, lambda x: str(x[0].count("1") % 2), "0110="),
-        Task("successor", Successor(1), STANDARD, 6, lambda x: str(int(x[0]) + 1), "1299="),
+        Task("successor", Successor(1), STANDARD, 6, _computed(lambda x: x + 1), "1299="),
         Task("copy", Copy(1), STANDARD, 20, lambda x: x[0], "0450="),
         Task("reverse", Reverse(1), STANDARD, 20, lambda x: x[0][::-1], "0450="),
         Task("sorting", SEQUENCE, (5, 10, 20), 20, lambda x: " ".join(sorted(x, key=int)), "53 7 12=", pick=_numbers),

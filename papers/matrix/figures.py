@@ -29,17 +29,14 @@ def reached(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     tested = cells(runs, REFUSED)
     several = {task for (task, _), cell in tested.items() if cell.in_count == cell.in_count}
-    values: dict[tuple[str, str], float] = {}
-    missed: dict[tuple[str, str], bool] = {}
+    rows = []
     for (task, trick), cell in tested.items():
-        columns = {TASKS[task].name: cell.reach}
+        columns = {TASKS[task].name: cell.reach.median}
         if task in several:
             columns[f"{TASKS[task].name}: operands"] = cell.in_count
-        for column, value in columns.items():
-            values[trick, column] = value if cell.state == "tested" else np.nan
-            missed[trick, column] = cell.state == "not learned"
-    frame = pd.Series(values).unstack()
-    lacking = pd.Series(missed).unstack().reindex_like(frame).fillna(False).astype(bool)
+        rows += [(trick, column, value, cell.state == "not learned") for column, value in columns.items()]
+    table = pd.DataFrame(rows, columns=["trick", "column", "value", "missed"]).set_index(["trick", "column"])
+    frame, lacking = table["value"].unstack(), table["missed"].unstack().fillna(False).astype(bool)
     names = [row.name for row in TASKS.values()]
     order_of = [c for name in names for c in frame.columns if c == name or c.startswith(f"{name}: ")]
     groups = [[trick for trick in family if trick in frame.index] for family in FILES.values()]

@@ -66,23 +66,20 @@ def execute_chosen(spec: ChosenSpec, seed: int, folder: Path, report: Report, lo
     """Make one run; called again after a kill it goes on. ``loggers`` get the values of all of its trainings."""
     spec.check()
     tried: list[Tried] = []
-    part, times, outcome = folder, 1, None
+    last, outcome = folder, None
     for rate in spec.choice.rates:
-        part = folder / f"rate-{rate:g}"
-        attempt, outcome = _train(spec, spec.trained(rate), seed, part, report, loggers)
+        last = folder / f"rate-{rate:g}"
+        attempt, outcome = _train(spec, spec.trained(rate), seed, last, report, loggers)
         tried.append(attempt)
         if attempt.learned >= spec.choice.learned:
             break
     chosen = best(tried)
-    seconds = sum(attempt.seconds for attempt in tried)
-    if chosen.learned < spec.choice.learned and spec.choice.retry > 1:
-        part, times = folder / "further", spec.choice.retry
+    times = spec.choice.retry if chosen.learned < spec.choice.learned else 1
+    part = folder / ("further" if times > 1 else f"rate-{chosen.rate:g}")
+    if outcome is None or part != last:
         part.mkdir(exist_ok=True)
         outcome = run_setting(spec.trained(chosen.rate, times), seed, part, report, loggers)
-        seconds += outcome.info["seconds_training"]
-    elif outcome is None or part != folder / f"rate-{chosen.rate:g}":
-        part = folder / f"rate-{chosen.rate:g}"
-        outcome = run_setting(spec.trained(chosen.rate), seed, part, report, loggers)
+    seconds = sum(attempt.seconds for attempt in tried) + outcome.info["seconds_training"] * (times > 1)
     for name in (METRICS, lengen.WEIGHTS):
         shutil.copyfile(part / name, folder / name)
     scalars = {

@@ -1,16 +1,16 @@
 """Finished runs of the matrix: reach, the state of each cell, aggregates over tasks, lines of Markdown."""
 
 import contextlib
-import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from lengen.benchmark.scoring import Range, over_seeds
 from lengen.experiment import Runs
 from lengen.metrics import measures
 from lengen.metrics.measures import RIGHT, Family, Measure, Missing, OfRun, along, most_have_learned, reached
@@ -51,11 +51,6 @@ def above_guessing(run: Run) -> float:
     return max(0.0, accuracy_beyond(run) - guess) / (1 - guess)
 
 
-def learned(run: Run) -> float:
-    """Return exact match at the longest trained length."""
-    return measures.exact_at_longest(run.grid, run.trained)
-
-
 def tokens(run: Run) -> float:
     """Return the number of tokens that the model of a run was trained on.
 
@@ -82,13 +77,9 @@ class Cell(NamedTuple):
     """Result of a trick on a task."""
 
     state: State
-    reach: float
-    """Median over seeds of the multiple of the trained length that is solved; nan if it is not tested."""
-    seeds: int
-    retried: bool
-    """A run of it was trained with more than one budget."""
-    span: tuple[float, float] = (math.nan, math.nan)
-    """Between what the seeds' multiples lie."""
+    seeds: int = 0
+    reach: Range = Range(math.nan, math.nan, math.nan)
+    """Multiple of the trained length that is solved, over seeds; nan if it is not tested."""
     learned: float = math.nan
     """Median over seeds of exact match at the longest trained length; nan if it has not run."""
     in_count: float = math.nan
@@ -111,11 +102,6 @@ def named(experiment: str) -> tuple[str, str]:
     return task, trick
 
 
-def at_longest(runs: Sequence[Run]) -> float:
-    """Return median over runs of exact match at the longest trained length."""
-    return median([learned(run) for run in runs])
-
-
 def seeds_told(known: Mapping[tuple[str, str], Cell]) -> str:
     """Return the number of seeds of the cells that ran: ``3 seeds``, ``1 to 3 seeds``, ``no seeds``."""
     seeds = sorted({cell.seeds for cell in known.values() if cell.seeds})
@@ -125,30 +111,20 @@ def seeds_told(known: Mapping[tuple[str, str], Cell]) -> str:
 
 def cells(runs: Runs, refused: Sequence[str]) -> Mapping[tuple[str, str], Cell]:
     """Return every cell by task and trick; ``refused``: names of experiments that make no sense."""
-    known = {}
-    for name, group in runs.items():
-        if name in refused:
-            cell = Cell("refused", math.nan, 0, False)
-        elif not group:
-            cell = Cell("not run", math.nan, 0, False)
-        else:
-            cell = _ran(group)
-        known[named(name)] = cell
-    return known
+    return {named(name): Cell("refused") if name in refused else _cell(group) for name, group in runs.items()}
 
 
-def _ran(runs: Sequence[Run]) -> Cell:
-    """Return the cell of a trick on a task that it has runs of."""
-    retried = any(run.scalar("budgets", 1.0) > 1 for run in runs)
-    at_range = at_longest(runs)
+def _cell(runs: Sequence[Run]) -> Cell:
+    """Return the cell of a trick on a task by its runs."""
+    if not runs:
+        return Cell("not run")
+    at_longest = median([measures.exact_at_longest(run.grid, run.trained) for run in runs])
     if not most_have_learned(runs):
-        return Cell("not learned", math.nan, len(runs), retried, learned=at_range)
-    multiples = [reached(run, 0)[0] for run in runs]
+        return Cell("not learned", len(runs), learned=at_longest)
     in_count = math.nan
     with contextlib.suppress(Missing):  # one count of operands alone was tested
         in_count = median([reached(run, 1)[0] for run in runs])
-    span = min(multiples), max(multiples)
-    return Cell("tested", median(multiples), len(runs), retried, span, at_range, in_count)
+    return Cell("tested", len(runs), over_seeds([reached(run, 0)[0] for run in runs]), at_longest, in_count)
 
 
 def csv(runs: Runs) -> str:
@@ -158,7 +134,7 @@ def csv(runs: Runs) -> str:
         group = runs[f"matrix/{task}/{trick}"] if cell.seeds else []
         took = [median([value(run) for run in group]) if group else math.nan for value in TOOK.values()]
         beyond = [accuracy_beyond(run) for run in group] or [math.nan]
-        numbers = (cell.learned, cell.reach, *cell.span, cell.in_count, median(beyond), min(beyond), max(beyond))
+        numbers = (cell.learned, *cell.reach, cell.in_count, *over_seeds(beyond))
         rows.append((task, trick, cell.state, cell.seeds, *map(shown, (*numbers, *took))))
     head = ("task", "trick", "state", "seeds", "at_longest_trained", "reach", "least_reach", "largest_reach")
     return to_table((*head, "reach_in_count", "beyond", "least_beyond", "largest_beyond", *TOOK), rows)
@@ -210,31 +186,25 @@ class Aggregate(NamedTuple):
     """Interquartile mean over tasks and seeds of accuracy beyond the trained lengths, above what guessing gives."""
     between: Interval
     """Its stratified bootstrap interval; unknown with one seed."""
-    beside: int
+    beside: int = 0
     """Tasks that the plain decoder has learned, too."""
-    improves: float
+    improves: float = math.nan
     """Probability to beat the plain decoder on these; nan for itself, and if there are none."""
-    improves_between: Interval
+    improves_between: Interval = UNKNOWN
     """Its interval; unknown if one of them has one seed."""
 
 
-def of_trick(runs: Runs, trick: str, measure: Callable[[Run], float]) -> Scores:
-    """Return scores (tasks, seeds) of a trick on the tasks of which it has learned the trained range.
+def scored(runs: Runs, measure: Callable[[Run], float], *tricks: str) -> list[Scores]:
+    """Return scores (tasks, seeds) of each trick on the tasks whose trained range all of them have learned.
 
     Of seeds as many as every one of these cells has; empty if no task is left.
     """
-    return _table(list(learned_by(runs, trick).values()), measure)
-
-
-def compared(runs: Runs, trick: str, baseline: str, measure: Callable[[Run], float]) -> tuple[Scores, Scores]:
-    """Return scores (tasks, seeds) of a trick and of a baseline on the tasks whose trained range both have learned.
-
-    Of seeds as many as every one of these cells has; both are empty if no task is left.
-    """
-    left, right = learned_by(runs, trick), learned_by(runs, baseline)
-    tasks = [task for task in left if task in right]
-    both = _table([left[task] for task in tasks] + [right[task] for task in tasks], measure)
-    return both[: len(tasks)], both[len(tasks) :]
+    first, *others = by_trick = [learned_by(runs, trick) for trick in tricks]
+    tasks = [task for task in first if all(task in other for other in others)]
+    cells = [known[task] for known in by_trick for task in tasks]
+    seeds = min(map(len, cells), default=0)
+    values = np.array([[measure(run) for run in group[:seeds]] for group in cells])
+    return [*values.reshape(len(tricks), len(tasks), seeds)]
 
 
 def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
@@ -243,14 +213,10 @@ def learned_by(runs: Runs, trick: str) -> Mapping[str, Sequence[Run]]:
     return {task: group for task, group in by_task.items() if most_have_learned(group)}
 
 
-def _table(cells: Sequence[Sequence[Run]], measure: Callable[[Run], float]) -> Scores:
-    seeds = min(map(len, cells), default=0)
-    return np.array([[measure(run) for run in group[:seeds]] for group in cells]).reshape(len(cells), seeds)
-
-
 def aggregates(runs: Runs) -> list[Aggregate]:
     """Return a line for every trick that has learned some task, fewest tasks first, then the lowest mean."""
-    tables = {trick: of_trick(runs, trick, above_guessing) for trick in dict.fromkeys(named(name)[1] for name in runs)}
+    names = dict.fromkeys(named(name)[1] for name in runs)
+    tables = {trick: scored(runs, above_guessing, trick)[0] for trick in names}
     ran = Counter(named(name)[1] for name, group in runs.items() if group)
     generator = np.random.default_rng(SEED)
     tricks = [_aggregate(runs, trick, table, ran[trick], generator) for trick, table in tables.items() if table.size]
@@ -258,27 +224,30 @@ def aggregates(runs: Runs) -> list[Aggregate]:
 
 
 def _aggregate(runs: Runs, trick: str, table: Scores, ran: int, generator: np.random.Generator) -> Aggregate:
-    interval = functools.partial(stratified_interval, generator=generator)
-    left, right = compared(runs, trick, BASELINE, above_guessing)
-    both = trick != BASELINE and bool(left.size)
-    seeds = table.shape[1]
+    def interval(statistic: Callable[..., Any], *tables: Scores) -> Interval:
+        several = tables[0].shape[1] > 1
+        return stratified_interval(statistic, *tables, generator=generator) if several else UNKNOWN
+
     mean, learned = float(interquartile_mean(table)), frozenset(learned_by(runs, trick))
-    between = interval(interquartile_mean, table) if seeds > 1 else UNKNOWN
-    if not both:
-        return Aggregate(trick, ran, learned, seeds, mean, between, 0, np.nan, UNKNOWN)
+    row = Aggregate(trick, ran, learned, table.shape[1], mean, interval(interquartile_mean, table))
+    left, right = scored(runs, above_guessing, trick, BASELINE)
+    if trick == BASELINE or not left.size:
+        return row
+    around = interval(probability_of_improvement, left, right)
     improves = float(probability_of_improvement(left, right))
-    around = interval(probability_of_improvement, left, right) if left.shape[1] > 1 else UNKNOWN
-    return Aggregate(trick, ran, learned, seeds, mean, between, len(left), improves, around)
+    return row._replace(beside=len(left), improves=improves, improves_between=around)
 
 
 def aggregate_table(runs: Runs) -> str:
     """Return a line of CSV for every trick that has learned some task, the highest mean first."""
-    mean = ("trick", "tasks_run", "tasks_learned", "seeds", "interquartile_mean", "low", "high")
-    beside = ("tasks_compared", "probability_of_improvement", "improvement_low", "improvement_high")
+    head = ("trick", "tasks_run", "tasks_learned", "seeds", "interquartile_mean", "low", "high", "tasks_compared")
     tricks = sorted(aggregates(runs), key=lambda row: -row.mean)
-    first = [(row.trick, row.ran, len(row.learned), row.seeds, *map(shown, (row.mean, *row.between))) for row in tricks]
-    second = [(row.beside, *map(shown, (row.improves, *row.improves_between))) for row in tricks]
-    return to_table((*mean, *beside), [(*left, *right) for left, right in zip(first, second, strict=True)])
+    rows = [
+        (row.trick, row.ran, len(row.learned), row.seeds, *map(shown, (row.mean, *row.between)), row.beside,
+         *map(shown, (row.improves, *row.improves_between)))
+        for row in tricks
+    ]  # fmt: skip
+    return to_table((*head, "probability_of_improvement", "improvement_low", "improvement_high"), rows)
 
 
 def summary(runs: Runs) -> str:
@@ -310,7 +279,7 @@ def beside_plain(tricks: Sequence[Aggregate]) -> str:
     >>> from math import nan
     >>> from lengen.results.records import Interval
     >>> unknown = Interval(nan, nan)
-    >>> plain = Aggregate("plain", 8, frozenset(("copy", "sorting")), 3, 0.2, unknown, 0, nan, unknown)
+    >>> plain = Aggregate("plain", 8, frozenset(("copy", "sorting")), 3, 0.2, unknown)
     >>> abc = plain._replace(trick="abc", beside=2, improves=1.0, improves_between=Interval(1.0, 1.0))
     >>> rope = abc._replace(trick="rope", improves=0.2, improves_between=Interval(0.1, 0.3))
     >>> once = abc._replace(trick="fire", improves_between=unknown)
@@ -343,7 +312,7 @@ def _with_tasks(tricks: Sequence[Aggregate]) -> str:
 def coverage(known: Mapping[tuple[str, str], Cell]) -> str:
     """Return the share of cells that have run, with their seeds.
 
-    >>> cell = Cell("tested", 1.0, 3, False)
+    >>> cell = Cell("tested", 3)
     >>> once, never = cell._replace(seeds=1), cell._replace(seeds=0)
     >>> coverage({("copy", "abc"): cell, ("copy", "rope"): once, ("copy", "fire"): never})
     '2 of 3 cells have run, with 1 to 3 seeds'
@@ -355,18 +324,18 @@ def furthest(learned: Mapping[str, Cell]) -> str:
     """Return the largest solved multiples beyond the trained length, each with its tricks.
 
     >>> reached = {"abc": 5.0, "fire": 1.5, "rope": 1.5, "alibi": 1.0}
-    >>> found = {trick: Cell("tested", reach, 3, False, (reach, reach)) for trick, reach in reached.items()}
-    >>> furthest({**found, "abc": found["abc"]._replace(span=(1.5, 5.0))})
+    >>> found = {trick: Cell("tested", 3, over_seeds([reach])) for trick, reach in reached.items()}
+    >>> furthest({**found, "abc": Cell("tested", 3, over_seeds([1.5, 5.0, 5.0]))})
     '5 abc (1.5 to 5); 1.5 fire, rope'
     >>> furthest({})
     'none goes beyond it'
     """
     by_reach: dict[float, list[str]] = {}
     for trick, cell in learned.items():
-        if cell.reach > 1:
-            low, high = cell.span
+        reach, low, high = cell.reach
+        if reach > 1:
             spread = f" ({multiple(low)} to {multiple(high)})" if low < high else ""
-            by_reach.setdefault(cell.reach, []).append(f"{trick}{spread}")
+            by_reach.setdefault(reach, []).append(f"{trick}{spread}")
     best = sorted(by_reach, reverse=True)[:LEVELS]
     return "; ".join(f"{multiple(reach)} {_listed(by_reach[reach])}" for reach in best) or "none goes beyond it"
 

@@ -7,7 +7,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 
 from msgspec import Meta, structs
@@ -173,7 +173,7 @@ LARGEST = 50
 """Alphabet of sorting: more numbers than the longest tested sequence has."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Row:
     """A task of the matrix."""
 
@@ -204,38 +204,31 @@ class Row:
 THREE = {"smoke": 3, "cpu": 3, "night": 3}
 SHORT = {"smoke": 3, "cpu": 4, "night": 4}
 LONG = {"smoke": 4, "cpu": 8, "night": 8}
+NO_PARITY = (
+    "the exclusive or of the bits so far is answered from the last bit on, and both tasks of a run share an order of "
+    "answers, which one bit has not"
+)
+NO_PRODUCTS = "products digit by digit, what digit sums are to an addition, are no task of this suite"
+
+
+def _of_largest(task: Callable[..., Task]) -> Callable[[int], Task]:
+    return partial(task, alphabet=LARGEST)
+
+
+def _two(n: int) -> Task:
+    return TwoOperandAddition(tuple(range(1, n + 1)))
+
+
 TASKS: dict[str, Row] = {
-    "parity": Row(
-        name="parity", task=Parity, trained=LONG, tokens=700_000,
-        no_hint="the exclusive or of the bits so far is answered from the last bit on, and both tasks of a run share "
-        "an order of answers, which one bit has not",
-    ),
-    "successor": Row(
-        name="successor", task=Successor, trained=SHORT, tokens=700_000, hint=lambda n: Carries(longest=n),
-    ),
-    "n-by-one": Row(
-        name="N × 1", task=NByOne, trained=SHORT, tokens=1_400_000,
-        no_hint="products digit by digit, what digit sums are to an addition, are no task of this suite",
-    ),
-    "addition": Row(
-        name="addition",
-        task=lambda n: TwoOperandAddition(tuple(range(1, n + 1))), trained=THREE, tokens=1_800_000, hint=DigitSums,
-    ),
-    "sums": Row(
-        name="sums of several",
-        task=lambda n: Addition(digits=n, operands=3),
-        trained={"smoke": 2, "cpu": 3, "night": 3},
-        tokens=2_000_000,
-        hint=DigitSums,
-    ),
-    "copy": Row(name="copy", task=Copy, trained=LONG, tokens=900_000, hint=Reverse),
-    "reverse": Row(name="reverse", task=Reverse, trained=LONG, tokens=900_000, hint=Copy),
-    "sorting": Row(
-        name="sorting",
-        task=lambda n: Sorting(longest=n, alphabet=LARGEST), trained=LONG, tokens=1_400_000,
-        hint=lambda n: NextLarger(longest=n, alphabet=LARGEST),
-    ),
-}  # fmt: skip
+    "parity": Row("parity", Parity, LONG, 700_000, no_hint=NO_PARITY),
+    "successor": Row("successor", Successor, SHORT, 700_000, Carries),
+    "n-by-one": Row("N × 1", NByOne, SHORT, 1_400_000, no_hint=NO_PRODUCTS),
+    "addition": Row("addition", _two, THREE, 1_800_000, DigitSums),
+    "sums": Row("sums of several", partial(Addition, operands=3), THREE | {"smoke": 2}, 2_000_000, DigitSums),
+    "copy": Row("copy", Copy, LONG, 900_000, Reverse),
+    "reverse": Row("reverse", Reverse, LONG, 900_000, Copy),
+    "sorting": Row("sorting", _of_largest(Sorting), LONG, 1_400_000, _of_largest(NextLarger)),
+}
 """Rows by their names in experiments; `RECIPES.md` has the origin of the budgets."""
 
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,33 +103,29 @@ def adderboard_command(options: argparse.Namespace) -> int:
 
 def score_command(options: argparse.Namespace) -> int:
     """Score a file of predictions, and print it beside a stored run."""
-    for option in ("scores", "picture"):
-        check_place(option, getattr(options, option))
     if options.task in TASKS and not options.beside and (options.profile is not None or options.seed is not None):
         raise PredictionError("--profile and --seed choose the run of --beside SELECTOR: add it, or leave them out")
-    commands.score(options, Stored())
-    _print_published(options)
-    return 0
+    return _answered(options, commands.score)
 
 
 def evaluate_command(options: argparse.Namespace) -> int:
     """Let a function, a folder of transformers or a run of this suite answer a task of the benchmark."""
     if options.profile is not None and not options.run:
         raise PredictionError("--profile chooses the run of --run SELECTOR: add it, or leave it out")
+    return _answered(options, commands.evaluate)
+
+
+def _answered(options: argparse.Namespace, command: Callable[[argparse.Namespace, Stored], None]) -> int:
+    """Answer, and print a line for each published accuracy of the experiment that stands beside."""
     for option in ("out", "scores", "picture"):
-        check_place(option, getattr(options, option))
-    commands.evaluate(options, Stored())
-    _print_published(options)
-    return 0
-
-
-def _print_published(options: argparse.Namespace) -> None:
-    """Print a line for each published accuracy of the experiment that stands beside."""
+        check_place(option, getattr(options, option, None))
+    command(options, Stored())
     if not options.beside or options.json:
-        return
+        return 0
     experiment = CATALOGUE.select_one(options.beside)
     for value in values(experiment.paper):
         if experiment.name in value.experiments and value.measure == "exact" and value.lengths and not value.across:
             first, last = min(value.lengths), max(value.lengths)
             lengths = f"length {first}" if first == last else f"lengths {first} to {last}"
             print(f"published: {value.printed} {value.unit}, {lengths} ({value.place})")
+    return 0

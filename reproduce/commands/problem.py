@@ -77,10 +77,8 @@ def solve_command(options: argparse.Namespace) -> int:
             print(json.dumps(solved, ensure_ascii=False) if options.json else show.in_a_line(solved), flush=True)
         return 0
     solved = show.solve(spec, model.weights, problems[0], options.task, report)
-    if options.json:
-        print(json.dumps(solved, ensure_ascii=False))
-    else:
-        print("\n".join(show.in_words(solved | {"model": model.name})))
+    words = "\n".join(show.in_words(solved | {"model": model.name}))
+    print(json.dumps(solved, ensure_ascii=False) if options.json else words)
     return 0
 
 

@@ -55,7 +55,11 @@ def promote_command(options: argparse.Namespace) -> int:
     if already := len(runs) - len(adopted):
         print(f"{already} run{'s' * (already != 1)} already there")
     for paper in dict.fromkeys(run.experiment.split("/")[0] for run in runs):
-        _refresh_reference(paper, reference)
+        _, paths = comparison.save(paper, [reference])
+        drawn = figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr))
+        print("\n".join(map(readable, (*drawn, *paths))))
+        for path in figures.sweep(paper, reference, drawn):
+            print(f"{readable(path)}: deleted, no run is behind it any more or a larger profile shows the figure")
     repository = checkout()
     if repository is not None and reference.path.parent == repository / "results":
         for path in publication.write(repository):
@@ -98,13 +102,3 @@ def _local(folder: Path) -> LocalStore:
     if not folder.is_dir():
         raise StoreError(f"--from {readable(folder)}: there is no such folder; expected results/local of a checkout")
     return LocalStore(folder) if (folder / "local").is_dir() else LocalStore(folder.parent, folder.name)
-
-
-def _refresh_reference(paper: str, reference: Store) -> None:
-    """Let figures and comparison of a paper follow the promoted runs."""
-    _, paths = comparison.save(paper, [reference])
-    drawn = figures.draw(paper, reference, tell=counter("figures drawn", sys.stderr))
-    for path in (*drawn, *paths):
-        print(readable(path))
-    for path in figures.sweep(paper, reference, drawn):
-        print(f"{readable(path)}: deleted, no run is behind it any more or a larger profile shows the figure")

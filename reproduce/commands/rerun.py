@@ -103,7 +103,8 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
             changed = [(key, was, after.get(key)) for key, was in before.items() if was != after.get(key)]
             sentences += [f"{key} was {was}, here it is {now}" for key, was, now in changed]
         elif name == "instruction_sets" and before is not None and before != after:
-            sentences.append(f"instruction sets were {_listed(before)}, here they are {_listed(after)}")
+            was, now = (" ".join(map(str, names or ())) or "unknown" for names in (before, after))
+            sentences.append(f"instruction sets were {was}, here they are {now}")
         elif name == "processor" and before is None:
             sentences.append(f"the stored run does not name its processor; here it is {after}")
         elif before is not None and before != after:
@@ -138,13 +139,18 @@ def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
         return Line("weights", None, f"the stored run kept none, nor their sum; here {now[:16] or 'none'}")
     if was == now:
         return Line("weights", True, f"sha256 {was[:16]}")
+    from safetensors.torch import load_file
+
     path = folder / WEIGHTS
     message = f"sha256 {was[:16]} was stored, here it is {now[:16]}"
     if not path.is_file():
         return Line("weights", False, message)
     if hashlib.sha256(path.read_bytes()).hexdigest() != was:
         raise StoreError(damaged(path))
-    before, after = _tensors(path), _tensors(folder_again / WEIGHTS)
+    before, after = (
+        {name: tensor.double().numpy() for name, tensor in load_file(file).items()}
+        for file in (path, folder_again / WEIGHTS)
+    )
     if {name: array.shape for name, array in before.items()} != {name: array.shape for name, array in after.items()}:
         return Line("weights", False, f"{message}; their tensors have other names or shapes")
     return Line("weights", False, f"{message}; {arrays('weights', before, after).said}")
@@ -196,16 +202,6 @@ def accuracy(what: str, stored: float, again: float) -> Line:
         return Line(what, True, stored_text)
     now = f"here it is {100 * again:.2f} % ({100 * (again - stored):+.2f})"
     return Line(what, False, f"{stored_text} was stored, {now}")
-
-
-def _tensors(path: Path) -> dict[str, np.ndarray]:
-    from safetensors.torch import load_file
-
-    return {name: tensor.double().numpy() for name, tensor in load_file(path).items()}
-
-
-def _listed(names: Any) -> str:
-    return " ".join(map(str, names or ())) or "unknown"
 
 
 def _short(value: object) -> str:

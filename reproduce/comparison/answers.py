@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, has_learned, short
@@ -23,10 +24,6 @@ from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, paper_
 from reproduce.comparison.published import PROFILES
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED
 from reproduce.comparison.statements import Part, Statement, knew, statements
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 # One number per seed enters, a probability leaves. scipy, which takes seconds to import, gives the same ones.
 
@@ -45,8 +42,6 @@ def above(left: Sequence[float], right: Sequence[float]) -> float:
     >>> above([4.9, 15.4, 0.3, 2.1, 5.8], [0.0] * 5)
     0.003968253968253968
     """
-    import numpy as np
-
     pool, n, ways = [*left, *right], len(left), 0
     first, second = _sums(pool[::2]), _sums(pool[1::2])  # half of the seeds each: 2^n sums in place of as many squared
     for picked, sums in enumerate(first):
@@ -56,10 +51,8 @@ def above(left: Sequence[float], right: Sequence[float]) -> float:
     return ways / math.comb(len(pool), n)
 
 
-def _sums(values: Sequence[float]) -> "list[np.ndarray]":
+def _sums(values: Sequence[float]) -> list[np.ndarray]:
     """Return the sums of all choices of no value, of one, of two, and so on."""
-    import numpy as np
-
     none, sums = np.zeros(0), [np.zeros(1)]
     for value in values:
         sums = [np.concatenate([same, fewer + value]) for fewer, same in itertools.pairwise([none, *sums, none])]
@@ -93,7 +86,8 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
         for dealt, found in before.items():
             for more in _deals(ties, [len(group) - n for group, n in zip(groups, dealt, strict=True)]):
                 gain = sum(2 * dealt[i] * more[j] + more[i] * more[j] for i, j in pairs)
-                alike, after = _arrangements(more), tuple(map(operator.add, dealt, more))
+                alike = math.factorial(ties) // math.prod(map(math.factorial, more))
+                after = tuple(map(operator.add, dealt, more))
                 ways[after].update({twice + gain: number * alike for twice, number in found.items()})
     seen = sum((b > a) * 2 + (b == a) for i, j in pairs for a in groups[i] for b in groups[j])
     (found,) = ways.values()
@@ -103,10 +97,6 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
 def _deals(seeds: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Return the numbers of seeds that each group can get."""
     return (more for more in itertools.product(*(range(free + 1) for free in room)) if sum(more) == seeds)
-
-
-def _arrangements(sizes: Sequence[int]) -> int:
-    return math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
 
 
 FEWEST_OF_A_LEVEL = 3
@@ -131,28 +121,27 @@ class Side:
         return median(self.seeds)
 
 
-Kind = Literal[
-    "not run", "not measured", "few trainings", "few learned", "seeds disagree", "level", "missed", "both low",
-    "both high", "reverse", "apart", "not significant", "refuted",
-]  # fmt: skip
-OPENING: frozenset[Kind] = frozenset({"not run", "not measured", "few trainings", "few learned", "seeds disagree"})
-AGAINST: frozenset[Kind] = frozenset({"level", "reverse", "apart", "refuted"})
+KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("not run", "not measured", "few trainings", "few learned", "seeds disagree"), OPEN),
+    **dict.fromkeys(("level", "reverse", "apart", "refuted"), CONTRADICTED),
+    **dict.fromkeys(("missed", "both low", "both high", "not significant"), NOT_SEEN),
+}
+"""Reason -> the answer that it gives."""
 WORST = (CONTRADICTED, NOT_SEEN, OPEN)
 """Of several parts the first of these is the answer."""
 
 
 def word_of(reason: "Reason | None") -> str:
     """Return the answer that a reason gives: against the statement, open, or no effect seen."""
-    if reason is None:
-        return HOLDS
-    return CONTRADICTED if reason.kind in AGAINST else OPEN if reason.kind in OPENING else NOT_SEEN
+    return HOLDS if reason is None else KINDS[reason.kind]
 
 
 @dataclass(frozen=True)
 class Reason:
     """Why a part does not hold or cannot be told, as data."""
 
-    kind: Kind
+    kind: str
+    """One of `KINDS`."""
     experiments: tuple[str, ...] = ()
     """Those it is about; none if it is about all of the part."""
     count: int = 0
@@ -323,7 +312,7 @@ def _judged(part: Part, left: Sequence[Side], right: Sequence[Side], by_hand: bo
 
 def _too_few(side: Side, fewest: int) -> Reason:
     learned, every = len(side.seeds), len(side.seeds) + len(side.hollow)
-    kind: Kind = "few learned" if side.hollow else "few trainings"
+    kind = "few learned" if side.hollow else "few trainings"
     return Reason(kind, (side.experiment,), learned, every, fewest - learned)
 
 

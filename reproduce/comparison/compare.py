@@ -5,7 +5,7 @@ A paper and stores enter, a `Comparison` leaves, which every page, table and com
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lengen.experiment import Experiment
 from reproduce.comparison.answers import Answer, Finding, answers
@@ -59,13 +59,10 @@ class Comparison:
         rest = [one for one in self.answers if statement in ("", one.statement.id)]
         resting = tuple(one for one in rest if names & set(one.statement.counted))
         details = (detail for one in rest if one not in resting for detail in one.details)
-        return replace(
-            self,
-            lines=tuple(line for line in self.lines if names & set(line.value.experiments)),
-            answers=resting,
-            details=tuple(one for one in details if names & set(one.part.names)),
-            settings=tuple(setting for setting in self.settings if names & set(setting.experiments)),
-        )
+        lines = tuple(line for line in self.lines if names & set(line.value.experiments))
+        settings = tuple(setting for setting in self.settings if names & set(setting.experiments))
+        below = tuple(one for one in details if names & set(one.part.names))
+        return Comparison(self.paper, lines, resting, settings, below)
 
 
 def compare(paper: str, stores: Sequence[Store]) -> Comparison:

@@ -4,8 +4,10 @@ A run and a specification enter, a word or the differing fields leave. A hyper-p
 more with it, or if it sets how many updates are made and at what rate; all others can be as published at any size.
 """
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -86,27 +88,8 @@ def problem(data: Mapping[str, Any]) -> dict[str, Any]:
 
 # ------------------------------------------------------------------ the hyper-parameters that differ
 
-ASIDE = (
-    "test", "probe", "measure", "train.bucket", "train.evaluations", "train.precision", "train.stop_at",
-    "train.patience", "interpolation.evaluations", "interpolation.patience", "data.format.width", "data.task.limit",
-)  # fmt: skip
-"""Sections and fields that are no hyper-parameter: tests, measurements, numerics, validations, padding."""
-SIZES = frozenset({
-    "model.layers", "model.width", "model.heads", "model.head_dim", "model.ff_width",
-    "model.architecture.encoder_layers", "train.batch", "train.steps", "train.lr", "train.warmup",
-    "train.warmup_steps", "data.examples", "interpolation.batch", "interpolation.steps", "interpolation.lr",
-    "calibration.rows", "calibration.examples", "data.task", "data.hints", "data.format.pad_to",
-    "data.position_ids.max_position", "model.encoding.clip",
-})  # fmt: skip
-"""Fields of size; those of a task are its trained range."""
-NAMES: Mapping[str, str] = {
-    "model.ff_width": "feed-forward width", "model.head_dim": "width of a head", "train.steps": "updates",
-    "train.lr": "learning rate", "train.warmup": "warm-up", "train.warmup_steps": "warm-up",
-    "train.clip": "clipping", "train.final_lr": "final learning rate", "model.norm_place": "place of the norm",
-    "interpolation.steps": "updates before calibration", "interpolation.batch": "batch before calibration",
-    "interpolation.lr": "learning rate before calibration",
-}  # fmt: skip
-"""Words for fields whose name is another one than a paper uses."""
+FIELDS = tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))
+"""Fields that are no hyper-parameter, those of size, and words for some."""
 Differences = Mapping[str, tuple[object, object]]
 """Field -> ours and the published value."""
 
@@ -126,7 +109,7 @@ def differences(spec: Spec, paper: Spec) -> Differences:
     return {
         field: (ours.get(field), theirs.get(field))
         for field in dict.fromkeys((*theirs, *ours))
-        if ours.get(field) != theirs.get(field) and not _under(field, ASIDE)
+        if ours.get(field) != theirs.get(field) and not _under(field, FIELDS["aside"])
     }
 
 
@@ -144,7 +127,7 @@ def _under(field: str, sections: Iterable[str]) -> bool:
 
 def of_size(field: str) -> bool:
     """Return True for a hyper-parameter of size."""
-    return _under(field, SIZES)
+    return _under(field, FIELDS["size"])
 
 
 def in_words(every: Iterable[Differences]) -> str:
@@ -165,7 +148,7 @@ def in_words(every: Iterable[Differences]) -> str:
 
 
 def _name(field: str) -> str:
-    return NAMES.get(field) or field.removesuffix(".kind").rpartition(".")[2].replace("_", " ")
+    return str(FIELDS["words"].get(field, "")) or field.removesuffix(".kind").rpartition(".")[2].replace("_", " ")
 
 
 def _value(value: object) -> str:

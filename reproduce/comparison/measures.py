@@ -8,29 +8,16 @@ of the run's own specification; lengths below the longest trained one may be lef
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from lengen.metrics import METRICS
-from lengen.metrics.measures import (
-    AXES,
-    ByLength,
-    Family,
-    Measure,
-    Missing,
-    OfRun,
-    Scored,
-    covered,
-    reached,
-    short,
-    stored,
-)
+import numpy as np
+
+from lengen.metrics import METRICS, measures
+from lengen.metrics.measures import AXES, ByLength, Family, Measure, Missing, OfRun, Scored, covered, reached, short
 from lengen.results.records import Run
 from lengen.settings.sections import Trained
 from reproduce.catalogue import CATALOGUE
 from reproduce.store.store import Store
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Cells = Sequence[tuple[int, int]]
 """Length and count of test cells, in order; a length of a curve, which has no second axis, has the count 1."""
@@ -97,19 +84,14 @@ def scalar(name: str) -> Measure:
     return OfRun(name.replace("_", " "), value)
 
 
-def hits(name: str) -> Measure:
-    """Return an array ``hits.<name>.<length>`` of one 0 or 1 per test example."""
-    return _array(f"hits.{name}", name, proportion=True)
+def _array(name: str, kind: str) -> Measure:
+    """Return an array of one number per test example: ``hits.<name>.<length>`` of 0 or 1, ``values`` of any.
 
+    A nan belongs to no example.
+    """
 
-def values(name: str) -> Measure:
-    """Return an array ``values.<name>.<length>`` of one number per test example; nan belongs to no example."""
-    return _array(f"values.{name}", name, proportion=False)
-
-
-def _array(prefix: str, name: str, proportion: bool) -> Measure:
-    def examples(run: Run, length: int) -> "np.ndarray":
-        found = stored(run, f"{prefix}.{length}").astype(float)
+    def examples(run: Run, length: int) -> np.ndarray:
+        found = measures.stored(run, f"{kind}.{name}.{length}").astype(float)
         numbers: np.ndarray = found[found == found]  # nan is not itself
         return numbers
 
@@ -117,21 +99,22 @@ def _array(prefix: str, name: str, proportion: bool) -> Measure:
         kept = examples(run, length)
         return float(kept.sum()), len(kept)
 
-    return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion)
+    return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion=kind == "hits")
 
 
 def _reach(axis: str) -> Measure:
-    """Return the largest length (or count) still right in 90 %, as a multiple of the trained one."""
     words = f"largest {axis} right in 90 %, as a multiple of the trained one"
     return OfRun(words, partial(reached, axis=AXES.index(axis)))
 
 
 def _area(axis: str) -> Measure:
-    """Return the area under accuracy over the logarithm of length (or count) over the trained one."""
     return OfRun(f"area under accuracy over log {axis}", partial(covered, axis=AXES.index(axis)), proportion=True)
 
 
-FAMILIES: Mapping[str, Family] = {"scalar": scalar, "hits": hits, "values": values, "reach": _reach, "area": _area}
+FAMILIES: Mapping[str, Family] = {
+    "scalar": scalar, "hits": partial(_array, kind="hits"), "values": partial(_array, kind="values"),
+    "reach": _reach, "area": _area,
+}  # fmt: skip
 """Beside them every metric of `lengen.metrics` is a measure, under its name."""
 
 

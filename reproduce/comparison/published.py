@@ -95,11 +95,8 @@ def settings(paper: str) -> list[Setting]:
     """Return every published hyper-parameter of a paper; raises `PublishedError` with one sentence."""
     path = CATALOGUE.paper(paper).published
     known = {item.name: item for item in CATALOGUE.experiments(paper)}
-    return [
-        setting
-        for index, group in enumerate(load(path).get("settings", []), 1)
-        for setting in _group(group, f"{path}: settings {index}", known)
-    ]
+    groups = enumerate(load(path).get("settings", []), 1)
+    return [setting for index, group in groups for setting in _group(group, f"{path}: settings {index}", known)]
 
 
 def _group(group: Mapping[str, Any], where: str, known: Mapping[str, Experiment]) -> Iterator[Setting]:

@@ -46,11 +46,8 @@ def apart(points: float, relation: str) -> float:
 
 def recorded(paper: str, results: Path) -> Recorded:
     """Read results/statements.csv and results/published.csv; empty if they are not there."""
-    answers = {
-        row["statement"].partition("/")[2]: row["answer"]
-        for row in _rows(results / "statements.csv")
-        if row["paper"] == paper
-    }
+    stated = [row for row in _rows(results / "statements.csv") if row["paper"] == paper]
+    answers = {row["statement"].partition("/")[2]: row["answer"] for row in stated}
     rows = [row for row in _rows(results / "published.csv") if row["paper"] == paper and row["points"]]
     shares = [row for row in rows if row["unit"] == "%" and row.get("source") != "figure"]
     points = [apart(float(row["points"]), row.get("relation", "=")) for row in shares]

@@ -335,12 +335,9 @@ def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Ru
         pooled = [scale * seed for _, seeds in each for seed in seeds]
         ours = (fmean if value.across == "mean" else stdev)(pooled)
         return Line(value, where, profile, tuple(pooled), ours, trained=len(pooled))
-    found = [
-        (scale * middle, [scale * seed for seed in seeds], some[0].experiment)
-        for (middle, seeds), some in zip(each, runs, strict=True)
-    ]
-    ours, seeds, of = min(found, key=lambda one: (_favour(value, one[0]), len(one[1])))
-    return Line(value, where, profile, tuple(seeds), ours, of, len(seeds))
+    pairs = [(*found, some[0].experiment) for found, some in zip(each, runs, strict=True)]
+    ours, seeds, of = min(pairs, key=lambda one: (_favour(value, scale * one[0]), len(one[1])))
+    return Line(value, where, profile, tuple(scale * seed for seed in seeds), scale * ours, of, len(seeds))
 
 
 def _favour(value: Value, ours: float) -> float:

@@ -13,7 +13,7 @@ from lengen.settings.spec import Spec, from_dict
 from reproduce.catalogue import CATALOGUE
 from reproduce.pages.listing import fields
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import table
+from reproduce.pages.text import grouped, table
 from reproduce.runs import costs
 from reproduce.runs.costs import accuracies
 from reproduce.store.store import WEIGHTS
@@ -22,43 +22,14 @@ CARD_NAME = "README.md"
 SECTIONS = ("data", "model", "train")
 """Sections of a setting that a card shows."""
 WEIGHTS_HEAD = ("weights", "in the trained range", "outside", "updates", "training", "commit")
-CARD = """\
-# {name}
-
-A transformer of {sizes} parameters, trained for {place} of *{title}*. What is claimed of this setting there: {claim}.
-
-    python -m reproduce solve {name} ...
-
-```python
-import lengen
-model = lengen.load("{name}")
-```
-
-## What it does
-
-Exact match of the whole response over all tested cells, with the true text before each token; what follows for the
-claims stands in [comparison.md]({comparison}).
-
-{weights}
-
-## What it is not for
-
-It knows its task, {task}, in the format of its setting: no language, and no other way to write the problem. Outside of
-its trained range it is something to be measured, not a calculator.
-
-## Its setting, at profile {profile}
-
-{setting}
-"""
+CARD = Path(__file__).with_name("card.md").read_text(encoding="utf-8")
 
 
 def cards(facts: Facts) -> dict[Path, str]:
     """Return the card of every experiment with weights, by the README.md in its folder."""
-    by_experiment: dict[str, list[Run]] = {}
-    for name in facts.runs:
-        for run in facts.reference.headers(name, holding=WEIGHTS):
-            by_experiment.setdefault(run.experiment, []).append(facts.reference.load(run))
-    return {facts.reference.path / name / CARD_NAME: _card(name, runs) for name, runs in by_experiment.items()}
+    runs = (facts.reference.load(run) for name in facts.runs for run in facts.reference.headers(name, holding=WEIGHTS))
+    by_experiment = grouped(runs, lambda run: run.experiment)
+    return {facts.reference.path / name / CARD_NAME: _card(name, some) for name, some in by_experiment.items()}
 
 
 def written(reference: Path) -> list[Path]:
@@ -76,18 +47,17 @@ def _card(name: str, runs: Sequence[Run]) -> str:
         "metrics": ["exact_match"],
     }
     shown = runs[-1]
-    sizes = sorted({f"{costs.number(run, 'parameters'):,}" for run in runs})
+    sizes = " or ".join(sorted({f"{costs.number(run, 'parameters'):,}" for run in runs}))
+    depth = "/".join([".."] * name.count("/"))
     spec: Spec = from_dict(shown.info["spec"])
     text = CARD.format(
-        name=name,
-        sizes=" or ".join(sizes),
-        place=experiment.place,
-        title=paper.title,
-        claim=experiment.claim,
-        comparison="/".join([".."] * name.count("/")) + "/comparison.md",
-        weights=table(WEIGHTS_HEAD, map(_line, runs)),
+        experiment=experiment,
+        paper=paper,
+        run=shown,
+        sizes=sizes,
         task=spec.data.task.name,
-        profile=shown.profile,
+        comparison=f"{depth}/comparison.md",
+        weights=table(WEIGHTS_HEAD, map(_line, runs)),
         setting=table(("field", "value"), _setting(shown)),
     )
     return card(head, text)

@@ -6,7 +6,11 @@ Comparisons enter, text leaves.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
 from lengen.metrics.measures import short
 from lengen.results.records import to_table
@@ -17,15 +21,10 @@ from reproduce.comparison.recorded import MET, WORDS
 from reproduce.comparison.values import Line, hard, number, probability, score
 from reproduce.pages import terminal, text
 from reproduce.pages.terminal import LOOKS
-from reproduce.pages.text import folded, table
+from reproduce.pages.text import folded, grouped, table
 from reproduce.runs.costs import cost, in_words
 from reproduce.store.files import update
 from reproduce.store.store import Store
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
 
 COLUMNS = (
     "statement", "paper", "arxiv", "openreview", "place", "words", "answer", "reason", "distance", "numbers", "p",
@@ -34,54 +33,7 @@ COLUMNS = (
 """Columns of statements.csv."""
 DETAILS = ("comparison", "outcome", "measured", "p", "seeds left out")
 """Columns of the comparisons that statements rest on."""
-RULES = """\
-**Published beside ours.** A published value stands beside ours only if our runs have the published problems: the same
-trained range, the same text, tested at the same lengths and counts.
-
-| distance | our runs | for example |
-|---|---|---|
-| *published setting* | have every published hyper-parameter | `make published` |
-| *published lengths* | have the published problems; `show` names what differs | paper 2, addition |
-| *shorter problems* | have shorter problems, so no number of the paper is repeated | paper 1, sums |
-| *no training* | are weights set by hand | a proof |
-| *problems of this suite* | are a study of our own | every trick on every task |
-
-- Ours is the **median of all trainings**, those that have not learned their range among them. Example: 0, 4, 25, 54
-  and 56 % give 25 %.
-- Of **several experiments** it is the least favourable. Example: "NoPE, RoPE and FIRE drop to 50 %" takes the farthest.
-- Of **many lengths** it is the worst of their medians; *every seed* has each seed's own worst. Where the paper prints a
-  mean, it is the mean of each seed.
-- **Points apart** are ours less published, 0 on the right side of a printed bound.
-- A grid may be tested at some of its cells, up to the same largest (81 of 870). How often a training problem is drawn,
-  and to how many places operands are padded, may differ.
-
-**Statements.** Every part of a statement has one of five answers. The whole is contradicted if a part is, else not seen
-here, else open, else it holds.
-
-| answer | it means | for example |
-|---|---|---|
-| *holds* | every comparison of runs says so | 90 % at 50 digits in all five trainings |
-| *holds once repaired* | a proof fails as printed and holds with a named repair | Theorem 4.1 |
-| *contradicted* | the reverse is significant, a model of ours does what none should, or the authors' \
-own data say otherwise; the line names what differs | eight layers beat four |
-| *not seen here* | the effect is missing; what comes next, and its cost, stands beside it | sums of twice the size |
-| *open* | not run, not learned, or the trainings disagree | two of five meet it |
-
-A small model that misses an effect is no evidence against a paper. Where a paper says that a method fails, a small
-model that fails too reads *holds*, which is little evidence.
-
-- **Better**: an exact permutation test over trainings, 2.5 % each way, four or more a side; for an order, Jonckheere's.
-- **Equal**: both tests of a difference of 5 points are significant; *apart* if one is.
-- **A level**: all trainings meet it; of eight or more the lowest and the highest may miss it, of eleven two each. Those
-  left span an interval of the median of 90 % with five trainings, 87.5 % with four, 75 % with three.
-- **Solved** is 90 % and more, **next to nothing** at most 5 %. A share over several lengths pools their problems, so a
-  length with more problems weighs more.
-- **Learned**: the 95 % interval (Wilson's) of exact match at the longest trained length reaches 95 %. A training that
-  has not learned is left out of both sides, and said.
-- **No difference** is seen if both medians are below 1 %, or both above 99 %.
-- **†**: written or reworded after some of its runs. A detail without an answer is a number that the paper does not
-  state.
-"""
+RULES = Path(__file__).with_name("rules.md").read_text(encoding="utf-8")
 
 
 def page(found: Comparison) -> str:
@@ -115,33 +67,31 @@ def score_of(found: Comparison) -> str:
 
 def statements_table(answers: Sequence[Answer]) -> str:
     """Return the statements with their answers."""
-    return table(
-        ["statement", "answer", "distance", "measured"],
-        ([f"{answer.statement.words}{text.mark(answer)}", f"**{answer.word}**", answer.distance, text.evidence(answer)]
-         for answer in answers),
-    )  # fmt: skip
+    rows = (
+        [f"{one.statement.words}{text.mark(one)}", f"**{one.word}**", one.distance, text.evidence(one)]
+        for one in answers
+    )
+    return table(["statement", "answer", "distance", "measured"], rows)
 
 
 def _scores(found: Sequence[Line]) -> str:
     """Return the score of each table or figure."""
-    places: dict[str, list[Line]] = {}
-    for line in found:
-        places.setdefault(line.value.place, []).append(line)
-    scores = ((place, score(some)) for place, some in places.items())
+    scores = ((place, score(some)) for place, some in grouped(found, lambda line: line.value.place).items())
     rows = [[place, str(one.compared), str(one.within_5), str(one.within_2)] for place, one in scores if one.compared]
     return table(["place", "published values", "within 5 points", "within 2"], rows)
 
 
 def values_table(found: Iterable[Line]) -> str:
     """Return a table of published values, ours with every seed, points apart; one row for each value."""
-    return table(
-        ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "distance"],
-        (
-            [line.value.place, line.name, line.value.at, line.value.printed,
-             number(line.ours), number(line.gap), " ".join(f"{seed:.4g}" for seed in line.seeds), line.distance]
-            for line in found
-        ),
-    )  # fmt: skip
+    head = ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "distance"]
+    rows = [[line.value.place, *_of_line(line, ".4g"), line.distance] for line in found]
+    return table(head, rows)
+
+
+def _of_line(line: Line, digits: str) -> list[str]:
+    """Return the experiment, the lengths, the published value, ours, points apart and every seed."""
+    seeds = " ".join(format(seed, digits) for seed in line.seeds)
+    return [line.name, line.value.at, line.value.printed, number(line.ours), number(line.gap), seeds]
 
 
 def _details(answers: Sequence[Answer]) -> str:
@@ -158,21 +108,16 @@ def _details(answers: Sequence[Answer]) -> str:
 
 def _detail(finding: Finding, kind: str) -> list[str]:
     sides = (*finding.left, *finding.right)
-    hollow = [
-        f"{len(side.hollow)} of {len(side.hollow) + len(side.seeds)} of {short(side.experiment)}"
-        for side in sides
-        if side.hollow
-    ]
+    counts = [(len(side.hollow), len(side.hollow) + len(side.seeds), short(side.experiment)) for side in sides]
+    hollow = [f"{left_out} of {every} of {name}" for left_out, every, name in counts if left_out]
     words, numbers = f"{kind}{finding.part.words}", text.measured(finding)
     return [words, text.outcome(finding), numbers, probability(finding.p), ", ".join(hollow)]
 
 
 def lacking_table(found: Sequence[Line]) -> str:
     """Say which published measurements lack a value of ours, and what one training at their own setting would cost."""
-    groups: dict[tuple[str, ...], list[Line]] = {}
-    for line in found:
-        if line.ours is None:
-            groups.setdefault((line.value.place, *line.value.experiments), []).append(line)
+    lacking = (line for line in found if line.ours is None)
+    groups = grouped(lacking, lambda line: (line.value.place, *line.value.experiments))
     if not groups:
         return ""
     rows = [
@@ -218,9 +163,7 @@ def _of_experiments(unequal: Mapping[str, object]) -> str:
     >>> _of_experiments({"a/b/c": 1, "a/b/d": 2, "a/b/e": 2})
     '1 (b/c); 2 (2 experiments)'
     """
-    names: dict[str, list[str]] = {}
-    for name, value in unequal.items():
-        names.setdefault(str(value), []).append(name)
+    names = grouped(unequal, lambda name: str(unequal[name]))
     return "; ".join(
         f"{value} ({short(some[0]) if len(some) == 1 else f'{len(some)} experiments'})" for value, some in names.items()
     )
@@ -246,15 +189,10 @@ def _rows(found: Comparison) -> Iterable[list[object]]:
 
 def command(answer: Answer) -> str:
     """Return the command that makes the runs of a statement again: whole figures where it needs several variants."""
-    figures: dict[tuple[str, str], list[str]] = {}
-    for finding in answer.findings:
-        for name in finding.part.names:
-            figures.setdefault((name.rsplit("/", 1)[0], finding.profile or "night"), []).append(name)
-    made = (
-        f"python -m reproduce run {some[0] if len(set(some)) == 1 else figure} --profile {profile}"
-        for (figure, profile), some in figures.items()
-    )
-    return " && ".join(made)
+    pairs = [(name, finding.profile or "night") for finding in answer.findings for name in finding.part.names]
+    figures = grouped(dict.fromkeys(pairs), lambda pair: (pair[0].rsplit("/", 1)[0], pair[1]))
+    made = ((some[0][0] if len(some) == 1 else figure, profile) for (figure, profile), some in figures.items())
+    return " && ".join(f"python -m reproduce run {name} --profile {profile}" for name, profile in made)
 
 
 def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Path]]:
@@ -279,13 +217,11 @@ MANY = 24
 """Values of which only those apart are printed."""
 
 
-def whole(reference: Comparison, yours: Comparison | None, every: bool = False) -> "list[RenderableType]":
+def whole(reference: Comparison, yours: Comparison | None, every: bool = False) -> list[RenderableType]:
     """Return the score, the values beside ours and the statements of one paper.
 
     Of many values those are left out that are met, by stored and by local runs, unless ``every`` one is asked for.
     """
-    from rich.text import Text
-
     shown = reference.beside or (yours.beside if yours else [])
     missed = {line.value.id for line in (*reference.beside, *(yours.beside if yours else ())) if line.apart > MET}
     apart = shown if every or len(shown) <= MANY else [line for line in shown if line.value.id in missed]
@@ -298,19 +234,17 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
         if other is not None and other.distance:
             parts += _shown_answer(other, "yours: ")
     for detail in reference.details:
-        parts += [Text(), *_shown_detail(detail)]
+        outcome = Text("; ".join(filter(None, (text.outcome(detail), text.measured(detail), detail.distance))), "dim")
+        parts += [Text(), Text(f"detail: {detail.part.words}"), Padding(outcome, (0, 0, 0, 2))]
     if not reference.answers and not reference.lines and not reference.details:
         parts.append(Text("Nothing is compared there."))
     return [*parts, Text(NOTE, "dim")] if any(answer.younger for answer in reference.answers) else parts
 
 
-def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> "Text":
+def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> Text:
     """Return the score in words: published values that are met, and statements by answer."""
-    from rich.text import Text
-
-    found = (
-        Text(f"{reference.score}", "bold") if reference.score.compared else Text("no published value beside ours yet")
-    )
+    met = reference.score
+    found = Text(f"{met}", "bold") if met.compared else Text("no published value beside ours yet")
     if yours is not None and yours.score.compared:
         found.append(f"; yours: {yours.score}")
     if left_out:
@@ -321,28 +255,22 @@ def score_in_words(reference: Comparison, yours: Comparison | None = None, left_
     return found
 
 
-def _values(shown: Sequence[Line], yours: Comparison | None) -> "Table":
+def _values(shown: Sequence[Line], yours: Comparison | None) -> Table:
     """Return a line for each value: published, ours, points apart and every seed; with yours if there are any."""
-    from rich.text import Text
-
     mine = {line.value.id: line for line in (yours.beside if yours else ())}
     heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
     found = terminal.table("experiment", *((head, "right") for head in heads), "every seed")
     found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
     for line in shown:
-        cells = [line.name, line.value.at, line.value.printed, number(line.ours)]
+        *cells, points, seeds = _of_line(line, ".3g")
         if mine:
             cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
-        cells += [number(line.gap), " ".join(f"{seed:.3g}" for seed in line.seeds)]
         style = "yellow" if line.apart > MET else ""
-        found.add_row(*(Text(cell, style) for cell in cells))
+        found.add_row(*(Text(cell, style) for cell in (*cells, points, seeds)))
     return found
 
 
-def _shown_answer(answer: Answer, whose: str) -> "list[RenderableType]":
-    from rich.padding import Padding
-    from rich.text import Text
-
+def _shown_answer(answer: Answer, whose: str) -> list[RenderableType]:
     words = Text(whose).append(answer.word, LOOKS[answer.word].colour)
     if not whose:
         words.append(f"  {answer.statement.words}{text.mark(answer)}")
@@ -350,23 +278,12 @@ def _shown_answer(answer: Answer, whose: str) -> "list[RenderableType]":
     return [words, Padding(Text(below, "dim"), (0, 0, 0, 2))] if below else [words]
 
 
-def _shown_detail(found: Finding) -> "list[RenderableType]":
-    """Return the comparison of a detail and its outcome, of a statement that rests on other experiments."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    below = Padding(Text(text.sentence_of_detail(found), "dim"), (0, 0, 0, 2))
-    return [Text(f"detail: {found.part.words}"), below]
-
-
-def answers_in_words(counts: Counter[str]) -> "Text":
+def answers_in_words(counts: Counter[str]) -> Text:
     """Return the number of statements by answer in words; an answer that none has is left out.
 
     >>> from reproduce.pages.terminal import NO_BREAK
     >>> answers_in_words(Counter({"holds": 1, "open": 3})).plain.replace(NO_BREAK, " ")
     '1 holds, 3 open'
     """
-    from rich.text import Text
-
     answers = ((f"{counts[word]} {word}", LOOKS[word].colour) for word in WORDS if counts[word])
     return Text(", ").join(Text(terminal.unbroken(words), colour) for words, colour in answers)

@@ -7,23 +7,18 @@ one profile; runs.jsonl in the folder that is its result has the rest, with a sh
 import datetime
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.pages.overview import Facts
+from reproduce.pages.text import grouped
 from reproduce.runs import costs
 from reproduce.store.files import StoreError, readable
 
-CRATE = "https://w3id.org/ro/crate/1.1"
-PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
-LICENSE = "https://spdx.org/licenses/MIT"
-DEVELOPERS = "#developers"
-TITLE = "Length generalization of arithmetic transformers: published statements against runs of this suite"
-TABLES = {
-    "results/published.csv": "every published value with ours beside it",
-    "results/statements.csv": "every statement with its answer",
-}
-
+FIXED = json.loads(Path(__file__).with_name("crate.json").read_text(encoding="utf-8"))
+"""Entities that are the same in every crate, and the root, whose empty fields are filled in."""
+CONTEXT = f"{FIXED['about']['conformsTo']['@id']}/context"
 Entity = Mapping[str, object]
 Group = tuple[str, str, str]
 """Figure with its paper, profile, commit."""
@@ -37,53 +32,28 @@ def crate(facts: Facts) -> str:
             f"{readable(facts.reference.path)} holds no finished run of a paper, and a crate has the date of the last: "
             "promote one"
         )
-    groups = _groups(runs)
+    found = grouped(runs, lambda run: (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"])))
+    groups = dict(sorted(found.items()))
     actions = [_action(group, some) for group, some in groups.items()]
-    tables = [_table(path, words) for path, words in TABLES.items()]
-    folders = {str(folder["@id"]): folder for folder in map(_folder, runs)}
-    papers_here = facts.repository / "papers"
-    reports = [_report(name) for name in facts.compared if (papers_here / name / "REPORT.md").is_file()]
-    parts = [*tables, *reports, *folders.values()]
-    papers = [_paper(name) for name in facts.compared]
-    root = {
-        "@id": "./",
-        "@type": "Dataset",
-        "conformsTo": {"@id": PROFILE},
-        "name": TITLE,
-        "description": "What trained and constructed transformers were measured to do on arithmetic, and answers to "
-        "the statements that publications make about them.",
-        "version": facts.version,
-        "datePublished": max(str(run.info["finished"])[:10] for run in runs),
-        "license": {"@id": LICENSE},
-        "author": {"@id": DEVELOPERS},
-        "publisher": {"@id": DEVELOPERS},
-        "citation": _ids(papers),
-        "hasPart": _ids(parts),
-        "mentions": _ids(actions),
-    }
-    about = {
-        "@id": "ro-crate-metadata.json",
-        "@type": "CreativeWork",
-        "conformsTo": {"@id": CRATE},
-        "about": {"@id": "./"},
-    }
-    named: list[Entity] = [
-        {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
-        {"@id": LICENSE, "@type": "CreativeWork", "name": "MIT License", "identifier": "MIT"},
-        {"@id": DEVELOPERS, "@type": "Organization", "name": "lengen developers"},
+    known = {name: CATALOGUE.paper(name) for name in facts.compared}
+    reports: list[Entity] = [
+        {"@id": path, "@type": "File", "name": f"Report on {paper.title}", "encodingFormat": "text/markdown"}
+        for name, paper in known.items()
+        if (facts.repository / (path := f"papers/{name}/REPORT.md")).is_file()
     ]
+    folders = {str(folder["@id"]): folder for folder in map(_folder, runs)}
+    parts = [*FIXED["tables"], *reports, *folders.values()]
+    links = {name: paper.arxiv and f"https://arxiv.org/abs/{paper.arxiv}" for name, paper in known.items()}
+    papers: list[Entity] = [
+        {"@id": links[name] or f"#{name}", "@type": "ScholarlyArticle", "name": paper.title}
+        for name, paper in known.items()
+    ]
+    dated = max(str(run.info["finished"])[:10] for run in runs)
+    root = FIXED["root"] | {"version": facts.version, "datePublished": dated}
+    root |= {"citation": _ids(papers), "hasPart": _ids(parts), "mentions": _ids(actions)}
     programs = [_program(commit) for commit in dict.fromkeys(commit for _, _, commit in groups)]
-    return with_lines(
-        {"@context": f"{CRATE}/context"}, "@graph", [about, root, *named, *papers, *programs, *actions, *parts]
-    )
-
-
-def _groups(runs: Iterable[Run]) -> dict[Group, list[Run]]:
-    groups: dict[Group, list[Run]] = {}
-    for run in runs:
-        group = (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"]))
-        groups.setdefault(group, []).append(run)
-    return dict(sorted(groups.items()))
+    entities = [FIXED["about"], root, *FIXED["named"], *papers, *programs, *actions, *parts]
+    return with_lines({"@context": CONTEXT}, "@graph", entities)
 
 
 def _action(group: Group, runs: Sequence[Run]) -> Entity:
@@ -97,7 +67,7 @@ def _action(group: Group, runs: Sequence[Run]) -> Entity:
         "startTime": min(_started(run) for run in runs),
         "endTime": max(str(run.info["finished"]) for run in runs),
         "instrument": {"@id": _program(commit)["@id"]},
-        "agent": {"@id": DEVELOPERS},
+        "agent": FIXED["root"]["author"],
         "result": _ids({str(folder["@id"]): folder for folder in map(_folder, runs)}.values()),
     }
 
@@ -112,33 +82,13 @@ def _started(run: Run) -> str:
 
 
 def _program(commit: str) -> Entity:
-    return {
-        "@id": f"swh:1:rev:{commit}",  # what names a commit wherever it is kept
-        "@type": "SoftwareApplication",
-        "name": "lengen",
-        "version": commit,
-    }
+    where = f"swh:1:rev:{commit}"  # what names a commit wherever it is kept
+    return {"@id": where, "@type": "SoftwareApplication", "name": "lengen", "version": commit}
 
 
 def _folder(run: Run) -> Entity:
     figure = run.experiment.rpartition("/")[0]
     return {"@id": f"results/reference/{figure}/", "@type": "Dataset", "name": f"Runs of {figure}"}
-
-
-def _table(path: str, words: str) -> Entity:
-    return {"@id": path, "@type": "File", "name": words, "encodingFormat": "text/csv"}
-
-
-def _report(paper: str) -> Entity:
-    title = CATALOGUE.paper(paper).title
-    path = f"papers/{paper}/REPORT.md"
-    return {"@id": path, "@type": "File", "name": f"Report on {title}", "encodingFormat": "text/markdown"}
-
-
-def _paper(name: str) -> Entity:
-    paper = CATALOGUE.paper(name)
-    where = f"https://arxiv.org/abs/{paper.arxiv}" if paper.arxiv else f"#{name}"
-    return {"@id": where, "@type": "ScholarlyArticle", "name": paper.title}
 
 
 def _ids(entities: Iterable[Entity]) -> list[Entity] | Entity:

@@ -7,7 +7,11 @@ matplotlib, no records.
 import json
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
@@ -22,11 +26,6 @@ from reproduce.runs.costs import cost_on, in_words, makespan
 from reproduce.runs.plan import share_made
 from reproduce.store.store import WEIGHTS, Store
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
-
 AT_MOST = "< "
 LEGEND = (
     "time: what run PAPER --profile SIZE takes on all cores here (at paper size on one GPU), at most (<) where it is "
@@ -36,7 +35,7 @@ LEGEND = (
 )
 
 
-def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str, Recorded], cores: int) -> "Table":
+def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str, Recorded], cores: int) -> Table:
     """Return a row per paper: title, values that are met, main statements, and per size its time and what has run.
 
     Args:
@@ -44,8 +43,6 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str,
         known: the last committed comparison of each paper.
         cores: processor cores that runs share; the paper profile has one GPU.
     """
-    from rich.text import Text
-
     found = table("paper", "within\n5 points", "main\nstatements", "size", ("time", "right"), ("has run", "right"))
     for paper in chosen:
         found.add_row()
@@ -87,19 +84,13 @@ def _seconds(items: Sequence[Experiment], profile: str) -> tuple[list[float], st
 
 def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Store]) -> bool:
     """Return True if a store has a run that counts; read no further."""
-    return any(
-        CATALOGUE.counts(run, item, profile)
-        for profile in profiles
-        if profile in item.specs
-        for store in stores
-        for run in store.made(CATALOGUE.home(item, profile).name, profile)
-    )
+    homes = {profile: CATALOGUE.home(item, profile).name for profile in profiles if profile in item.specs}
+    made = ((run, profile) for profile, home in homes.items() for store in stores for run in store.made(home, profile))
+    return any(CATALOGUE.counts(run, item, profile) for run, profile in made)
 
 
-def answered(counts: Counter[str]) -> "Text":
+def answered(counts: Counter[str]) -> Text:
     """Return the number of statements by answer, a line for each answer."""
-    from rich.text import Text
-
     width = max(map(len, map(str, counts.values())), default=0)
     short = {word: word.replace("holds once", "once") for word in WORDS if counts[word]}
     lines = [Text(f"{counts[word]:>{width}} {said}", LOOKS[word].colour) for word, said in short.items()]
@@ -123,7 +114,7 @@ def figures(
     drawn: Sequence[Figure],
     stores: Sequence[Store],
     resting: Mapping[str, Counter[str]],
-) -> "Table":
+) -> Table:
     """Return a row per figure: title, answers to its statements, variants, those that have run, time of all.
 
     Args:
@@ -141,7 +132,7 @@ def figures(
     return found
 
 
-def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> "Table":
+def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> Table:
     """Return a row per variant: its name, what is claimed of it where, time, the stored seeds at each size, weights.
 
     Where every variant has a remark, the one that most have is the table's caption instead.
@@ -209,14 +200,12 @@ class Entry(NamedTuple):
     sentence: str
 
 
-def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> "list[RenderableType]":
+def description(experiment: Experiment, published: Sequence[Entry], full: bool = False) -> list[RenderableType]:
     """Return the lines on an experiment: its claim and place first.
 
     Then what its settings change of the defaults, or all of them (``full``); published entries and their answers;
     commands.
     """
-    from rich.text import Text
-
     profiles = [profile for profile in PROFILES if profile in experiment.specs]
     parts: list[RenderableType] = [Text(experiment.name, "bold"), Text(f"{experiment.place}: {experiment.claim}")]
     if not profiles:
@@ -239,20 +228,17 @@ def description(experiment: Experiment, published: Sequence[Entry], full: bool =
         for name in (name for name in profiles if name in ("cpu", "night")):
             differing = differing_in_words([differences(experiment.specs[name], paper)])
             parts += [Text(), Text(f"{name}: as published but for {differing}")] if differing else []
-    for profile, reason in experiment.absent.items():
-        parts += [Text(), Text(f"no {profile} size: {reason}")]
-    for profile, reason in experiment.extra.items():
-        parts += [Text(), Text(f"extra at the {profile} profile: {reason}")]
+    notes = [f"no {profile} size: {reason}" for profile, reason in experiment.absent.items()]
+    notes += [f"extra at the {profile} profile: {reason}" for profile, reason in experiment.extra.items()]
+    parts += [part for note in notes for part in (Text(), Text(note))]
     if published:
         parts += [Text(), _entries(published)]
     parts += [Text(), *(Text(f"python -m reproduce run {experiment.name} --profile {name}") for name in profiles)]
     return parts
 
 
-def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
+def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> Table:
     """Return the fields with their value at each size, or with the one of all sizes; lists break at their commas."""
-    from rich.text import Text
-
     made = table("", *heads)
     for column in made.columns:
         column.no_wrap = column is made.columns[0]
@@ -261,9 +247,7 @@ def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> "Table":
     return made
 
 
-def _entries(published: Sequence[Entry]) -> "Table":
-    from rich.text import Text
-
+def _entries(published: Sequence[Entry]) -> Table:
     found = table("published", "here")
     for item in published:
         said = Text(item.id, "bold").append(f": {item.sentence}", "not bold")
@@ -324,20 +308,21 @@ def _range(group: Sequence[int]) -> str:
     return f"{group[0]}..{group[-1]}" + f" by {step}" * (step > 1)
 
 
+def _kernels(kernels: object) -> str:
+    """Return kernels in words, nothing for those that were not recorded."""
+    if not isinstance(kernels, dict) or not {"products", "compiled"} <= kernels.keys():
+        return ""
+    products = "float32" if kernels["products"] == "none" else f"{kernels['products']} bfloat16"
+    return f"{products} products, {'compiled' if kernels['compiled'] else 'not compiled'}"
+
+
 def different_kernels(runs: Iterable[Run]) -> str:
     """Return a sentence if the runs of one setting were trained with several kernels, by run.json; else nothing."""
     seeds: dict[str, list[int]] = {}
     for run in runs:
-        kernels = run.info.get("kernels")
-        if isinstance(kernels, dict) and {"products", "compiled"} <= kernels.keys():
-            compiled = "compiled" if kernels["compiled"] else "not compiled"
-            products = (
-                "float32 products" if kernels["products"] == "none" else f"{kernels['products']} bfloat16 products"
-            )
-            seeds.setdefault(f"{products}, {compiled}", []).append(run.seed)
+        if kernels := _kernels(run.info.get("kernels")):
+            seeds.setdefault(kernels, []).append(run.seed)
     if len(seeds) < 2:
         return ""
-    named = [
-        f"{kernels} (seed{'s' * (len(of) > 1)} {', '.join(map(str, sorted(of)))})" for kernels, of in seeds.items()
-    ]
+    named = [f"{words} (seed{'s' * (len(of) > 1)} {', '.join(map(str, sorted(of)))})" for words, of in seeds.items()]
     return f"trained with different kernels, which moves numbers by rounding: {'; '.join(sorted(named))}"

@@ -44,13 +44,8 @@ def gather(repository: Path) -> Facts:
     """Return the facts of a checkout; raises `StoreError` for a damaged run."""
     reference = Reference(repository / "results")
     papers = CATALOGUE.papers()
-    return Facts(
-        repository=repository,
-        version=__version__,
-        reference=reference,
-        compared={name: compare(name, [reference]) for name in papers},
-        runs={name: reference.headers(name) for name in papers},
-    )
+    compared = {name: compare(name, [reference]) for name in papers}
+    return Facts(repository, __version__, reference, compared, {name: reference.headers(name) for name in papers})
 
 
 FILE = "overview.svg"
@@ -97,11 +92,8 @@ def headline(compared: Sequence[Comparison]) -> Headline | None:
 
 
 def _values(found: Comparison, experiment: str) -> list[tuple[int, float, float]]:
-    return sorted(
-        (line.value.lengths[0], line.value.published, line.ours)
-        for line in found.lines
-        if line.value.experiments == (experiment,) and line.compared and line.ours is not None
-    )
+    lines = [line for line in found.beside if line.value.experiments == (experiment,) and line.compared]
+    return sorted((line.value.lengths[0], line.value.published, line.ours or 0.0) for line in lines)
 
 
 def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
@@ -111,10 +103,8 @@ def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
 
 def said(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
-    rows = [
-        f"{_name(found)}: {', '.join(f'{text.name(answer)} ({look(answer)})' for answer in found.answers)}"
-        for found in compared
-    ]
+    looks = [", ".join(f"{text.name(answer)} ({look(answer)})" for answer in found.answers) for found in compared]
+    rows = [f"{numbered(found)}: {words}" for found, words in zip(compared, looks, strict=True)]
     return f"{'; '.join(rows)}. {right(compared)}".strip()
 
 
@@ -123,14 +113,13 @@ def right(compared: Sequence[Comparison]) -> str:
     found = headline(compared)
     if found is None:
         return ""
-    ends = [
-        f"{name} at {values[-1][0]}: {values[-1][2]:.0f} % (published {values[-1][1]:.0f})"
-        for name, values in found.lines.items()
-    ]
+    last = [(name, *values[-1]) for name, values in found.lines.items()]
+    ends = [f"{name} at {length}: {ours:.0f} % (published {published:.0f})" for name, length, published, ours in last]
     return f"{found.title}: {'; '.join(ends)}."
 
 
-def _name(found: Comparison) -> str:
+def numbered(found: Comparison) -> str:
+    """Return a paper with its number, as ``3 random spaces``."""
     return f"{CATALOGUE.paper(found.paper).number} {found.paper.replace('_', ' ')}"
 
 
@@ -172,7 +161,7 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
             axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
     axes.set(xlim=(-0.5, most - 0.5), ylim=(len(compared) - 0.5, -0.5))
-    axes.set_yticks(range(len(compared)), [textwrap.fill(_name(one), 12) for one in compared])
+    axes.set_yticks(range(len(compared)), [textwrap.fill(numbered(one), 12) for one in compared])
     axes.set_xticks([])
     axes.tick_params(length=0)
     axes.set_title("Main statements of four papers" if len(compared) == 4 else "Main statements", loc="left")
@@ -187,11 +176,9 @@ def _lines(axes: "Axes", found: Headline) -> None:
     for place, (name, values) in enumerate(found.lines.items()):
         lengths, published, ours = zip(*values, strict=True)
         colour, marker = plotting.COLOURS[(7, 0, 1)[place % 3]], plotting.MARKERS[place]
-        axes.plot(lengths, ours, color=colour, marker=marker, markersize=3, clip_on=False)
-        axes.plot(
-            lengths, published, color=colour, marker=marker, markersize=7, linestyle="none", markerfacecolor="none",
-            clip_on=False,
-        )  # fmt: skip
+        hollow = {"markersize": 7, "linestyle": "none", "markerfacecolor": "none"}
+        for values_of, look in ((ours, {"markersize": 3}), (published, hollow)):
+            axes.plot(lengths, values_of, color=colour, marker=marker, clip_on=False, **look)
         for length, there, here in values:
             if abs(there - here) > MET:
                 axes.plot((length, length), (there, here), color=colour, linewidth=0.8, linestyle=":")

@@ -95,14 +95,9 @@ def _summary(paper: str, facts: Facts) -> str:
     told = CATALOGUE.paper(paper).summary
     if told is None:
         raise BlockError(f"a page asks for a block 'summary of {paper}', which declares none; correct the comment")
-    runs = {}
-    for profile in PROFILES:
-        runs = {
-            item.name: CATALOGUE.declared_runs(facts.reference, item, profile) for item in CATALOGUE.experiments(paper)
-        }
-        if any(runs.values()):
-            break
-    return told(runs)
+    items = CATALOGUE.experiments(paper)
+    sizes = ({item.name: CATALOGUE.declared_runs(facts.reference, item, size) for item in items} for size in PROFILES)
+    return told(next((runs for runs in sizes if any(runs.values())), {item.name: [] for item in items}))
 
 
 def sentence(found: Sequence[Comparison]) -> str:
@@ -129,22 +124,17 @@ def _statements(found: Sequence[Comparison]) -> str:
     }
     decided = [answer for one in found for answer in one.answers if answer.word not in UNDECIDED]
     before = [text.name(answer) for answer in decided if not answer.younger]
-    return (
-        f"Of {sum(counts.values())} main statements {text.listed([words[word] for word in WORDS if counts[word]])}. "
-        f"Of the {len(decided)} decided, {len(before)} were worded before their runs"
-        + f" ({', '.join(before)})" * bool(before)
-        + "."
-    )
+    listed = text.listed([words[word] for word in WORDS if counts[word]])
+    named = f" ({', '.join(before)})" * bool(before)
+    every = f"Of {sum(counts.values())} main statements {listed}."
+    return f"{every} Of the {len(decided)} decided, {len(before)} were worded before their runs{named}."
 
 
 def first(comparisons: Sequence[Comparison]) -> str:
     """Return the results, and the picture with its alternative text and its caption."""
-    return (
-        f"{sentence(comparisons)}\n\n"
-        f"![{overview.right(comparisons)}](results/{overview.FILE})\n\n"
-        "*Left: the statements. Right: medians over trainings; published values are hollow.* "
-        "New: [eight findings](docs/findings.md)."
-    )
+    picture = f"![{overview.right(comparisons)}](results/{overview.FILE})"
+    caption = "*Left: the statements. Right: medians over trainings; published values are hollow.*"
+    return f"{sentence(comparisons)}\n\n{picture}\n\n{caption} New: [eight findings](docs/findings.md)."
 
 
 CELL = re.compile(r"\{(\S+) (\d+)(?: (\d+))?\}")
@@ -161,7 +151,7 @@ def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
             for cell in CELL.finditer(see):
                 see = see.replace(cell[0], _measured(cell, one.paper, facts))
             score = hard(one.lines)
-            name = f"[{known.number} {one.paper.replace('_', ' ')}](docs/papers/{one.paper}.md)"
+            name = f"[{overview.numbered(one)}](docs/papers/{one.paper}.md)"
             rows.append([name, entry["promises"], see, f"{score.within_5} of {score.compared}"])
     return table(["paper", "it promises", "we see", "met"], rows)
 
@@ -180,17 +170,9 @@ def _measured(cell: re.Match[str], paper: str, facts: Facts) -> str:
 
 def scores(comparisons: Sequence[Comparison]) -> str:
     """Return a line for each paper: published values that are met, then its main statements by answer."""
-    return table(
-        ["paper", "published values within 5 points (within 2)", "main statements"],
-        (
-            [
-                f"{CATALOGUE.paper(comparison.paper).number} {comparison.paper.replace('_', ' ')}",
-                met(comparison),
-                terminal.counted(comparison.counts),
-            ]
-            for comparison in comparisons
-        ),
-    )
+    head = ["paper", "published values within 5 points (within 2)", "main statements"]
+    rows = ([overview.numbered(one), met(one), terminal.counted(one.counts)] for one in comparisons)
+    return table(head, rows)
 
 
 def met(comparison: Comparison) -> str:

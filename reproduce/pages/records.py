@@ -42,28 +42,17 @@ def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str,
     span = runs[0].trained
     scored = [modes for run in runs for modes in run.grid.scores.values()]
     modes = sorted({mode for some in scored for mode, found in some.items() if right in found})
-    found: dict[str, object] = {
-        "name": name,
-        "cells": [[cell[0], (*cell, 1)[1]] for cell in cells],
-        "inside": [int(span.has(cell)) for cell in cells],
-    }
-    found["modes"] = {
-        mode: [
-            {
-                "seed": run.seed,
-                "learned": int(has_learned(run)),
-                "right": [int(_at(run, cell, mode).get(right, 0)) for cell in cells],
-                "n": [int(_at(run, cell, mode).get(among, 0)) for cell in cells],
-            }
-            for run in runs
-        ]
-        for mode in modes
-    }
-    return found
 
+    def of_seed(run: Run, mode: str) -> dict[str, object]:
+        counts = [run.grid.scores.get(cell, {}).get(mode, Counts()) for cell in cells]
+        right_and_all = {
+            key: [int(cell.get(name, 0)) for cell in counts] for key, name in (("right", right), ("n", among))
+        }
+        return {"seed": run.seed, "learned": int(has_learned(run)), **right_and_all}
 
-def _at(run: Run, cell: tuple[int, ...], mode: str) -> Counts:
-    return run.grid.scores.get(cell, {}).get(mode, Counts())
+    shape = [[cell[0], (*cell, 1)[1]] for cell in cells], [int(span.has(cell)) for cell in cells]
+    by_mode = {mode: [of_seed(run, mode) for run in runs] for mode in modes}
+    return {"name": name, "cells": shape[0], "inside": shape[1], "modes": by_mode}
 
 
 def curves(runs: Sequence[Run]) -> dict[str, list[tuple[int, list[tuple[int, float]]]]]:
@@ -75,8 +64,7 @@ def curves(runs: Sequence[Run]) -> dict[str, list[tuple[int, list[tuple[int, flo
                 by_name.setdefault(name, {}).setdefault(run.seed, []).append((step, float(f"{value:.4g}")))
     return {
         name: [
-            (seed, _spread(points, FEWEST_POINTS if place else MOST_POINTS))
-            for place, (seed, points) in enumerate(seeds.items())
+            (seed, _spread(seeds[seed], FEWEST_POINTS if place else MOST_POINTS)) for place, seed in enumerate(seeds)
         ]
         for name, seeds in by_name.items()
     }
@@ -103,13 +91,11 @@ def attention(run: Run) -> dict[str, object] | None:
     average = in_steps(stored.weights)
     maps = [(f"average of {stored.n}", stored.tokens, average)]
     maps += [("".join(tokens), tokens, weights) for tokens, weights in stored.examples]
-    return {
-        "shape": list(average.shape),
-        "maps": [
-            {"name": name, "tokens": list(tokens), "weights": base64.b64encode(weights.tobytes()).decode("ascii")}
-            for name, tokens, weights in maps
-        ],
-    }
+    shown = [
+        {"name": name, "tokens": list(tokens), "weights": base64.b64encode(weights.tobytes()).decode("ascii")}
+        for name, tokens, weights in maps
+    ]
+    return {"shape": list(average.shape), "maps": shown}
 
 
 # ------------------------------------------------------------------ a row for every experiment
@@ -172,11 +158,9 @@ def _took(some: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, str
         known = [value for value in values if value]
         return format(median(known), form) if known else ""
 
-    return (
-        middle([costs.number(run, "parameters") for run in some], ",.0f"),
-        middle([tokens(run) / 1e6 for run in some], ".3g"),
-        middle([costs.whole(run) for run in some], ",.0f"),
-    )
+    parameters = middle([costs.number(run, "parameters") for run in some], ",.0f")
+    millions = middle([tokens(run) / 1e6 for run in some], ".3g")
+    return parameters, millions, middle([costs.whole(run) for run in some], ",.0f")
 
 
 def _percent(rates: Sequence[float]) -> str:

@@ -17,7 +17,7 @@ from reproduce.comparison.values import Line, Value, number, score
 from reproduce.pages import text
 from reproduce.pages.comparison import score_of, values_table
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import folded, table
+from reproduce.pages.text import folded, grouped, table
 from reproduce.runs import costs
 
 # Committed SVG files and a comparison enter, Markdown leaves, for a page in docs/ and for the site.
@@ -41,11 +41,8 @@ def section(path: Path, link: str, figure: Figure, found: Comparison, level: str
     title, shown, caption = picture(path, link)
     homes = CATALOGUE.homes(found.paper, path.stem.rpartition("-")[2])
     drawn = {homes[name] for name in figure.reads}
-    mine = [
-        line
-        for line in found.beside
-        if {homes[name] for name in line.value.experiments} <= drawn and _draws(figure, line.value)
-    ]
+    there = [line for line in found.beside if {homes[name] for name in line.value.experiments} <= drawn]
+    mine = [line for line in there if _draws(figure, line.value)]
     parts = [f"{level} {title}", shown, caption or "Nothing has run."]
     if mine:
         met = score(mine)
@@ -77,14 +74,9 @@ def _draws(figure: Figure, value: Value) -> bool:
 
 def values(lines: Sequence[Line]) -> str:
     """Return a row per experiment and place, and in it published and ours at each length."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for line in lines:
-        names = ", ".join(map(short, line.value.experiments))
-        rows.setdefault((names, line.value.place), []).append(_pair(line))
-    return table(
-        ["experiment", "where", "length: published, ours (median of all seeds)"],
-        ([name, place, "; ".join(pairs)] for (name, place), pairs in rows.items()),
-    )
+    rows = grouped(lines, lambda line: (", ".join(map(short, line.value.experiments)), line.value.place))
+    head = ["experiment", "where", "length: published, ours (median of all seeds)"]
+    return table(head, ([*names, "; ".join(map(_pair, some))] for names, some in rows.items()))
 
 
 def _pair(line: Line) -> str:
@@ -108,29 +100,23 @@ def identity(paper: str, facts: Facts) -> str:
         known_as.append(f"[OpenReview {known.openreview}](https://openreview.net/forum?id={known.openreview})")
     others = len(comparison.lines) - comparison.score.printed
     measured = f"{comparison.score.printed} published accuracies" + f" and {others} other measurements" * bool(others)
-    return "\n".join(
-        [
-            f"{', '.join(known_as)}; lengen {facts.version}.",
-            "",
-            f"- [published.toml](published.toml): {len(comparison.answers)} main statements, {measured}, "
-            f"{len(comparison.settings)} hyper-parameters, of which {equal} are equal in the paper profile.",
-            f"- {score_of(comparison)}"
-            if comparison.score.compared
-            else "- No published value stands beside ours yet.",
-            f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.",
-            f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata.",
-        ]
+    return (
+        f"{', '.join(known_as)}; lengen {facts.version}.\n\n"
+        f"- [published.toml](published.toml): {len(comparison.answers)} main statements, {measured}, "
+        f"{len(comparison.settings)} hyper-parameters, of which {equal} are equal in the paper profile.\n"
+        f"- {score_of(comparison) or 'No published value stands beside ours yet.'}\n"
+        f"- [DEVIATIONS.md](DEVIATIONS.md): {len(CATALOGUE.deviations(paper))} numbered deviations.\n"
+        f"- [ERRATA.md](ERRATA.md): {sum(line.startswith('## E') for line in errata.splitlines())} errata."
     )
 
 
 def failed(paper: str, facts: Facts) -> str:
     """Return the statements and details that are contradicted, and the published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
+    details = [(one.statement.id, detail) for one in facts.compared[paper].answers for detail in one.details]
     below = [
-        f"- A detail of `{paper}/{answer.statement.id}`: {detail.part.words}: {text.outcome(detail)}; "
-        f"{text.measured(detail)}."
-        for answer in facts.compared[paper].answers
-        for detail in answer.details
+        f"- A detail of `{paper}/{id}`: {detail.part.words}: {text.outcome(detail)}; {text.measured(detail)}."
+        for id, detail in details
         if detail.word == CONTRADICTED
     ]
     parts = [statements(paper, facts, CONTRADICTED), "\n".join(below)]
@@ -141,19 +127,14 @@ def failed(paper: str, facts: Facts) -> str:
 
 def statements(paper: str, facts: Facts, *words: str) -> str:
     """Return the statements that have one of these answers, each with its reason and its numbers."""
-    lines = []
-    for answer in facts.compared[paper].answers:
-        if answer.word in words:
-            statement = f"`{paper}/{answer.statement.id}`: {answer.statement.words} ({answer.statement.place})"
-            lines.append(f"- {statement}. {text.sentence(answer)}.")
+    answers = [(one.statement, text.sentence(one)) for one in facts.compared[paper].answers if one.word in words]
+    lines = [f"- `{paper}/{one.id}`: {one.words} ({one.place}). {sentence}." for one, sentence in answers]
     return "\n".join(lines) or "No main statement so far."
 
 
 def cost(paper: str, facts: Facts) -> str:
     """Return a table of runs, seeds and hours by profile and device."""
-    groups: dict[tuple[str, str], list[Run]] = {}
-    for run in facts.runs[paper]:
-        groups.setdefault((run.profile, str(run.info["device"])), []).append(run)
+    groups = grouped(facts.runs[paper], lambda run: (run.profile, str(run.info["device"])))
     head = ("profile", "device", "experiments", "runs", "hours of training", "hours of measuring")
     lines = []
     for (profile, device), runs in sorted(groups.items()):

@@ -27,7 +27,7 @@ from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.statements import Statement, naming
 from reproduce.pages import comparison, overview, records, report, text
 from reproduce.pages.readme import scores
-from reproduce.pages.text import folded, table
+from reproduce.pages.text import folded, grouped, table
 from reproduce.runs import costs
 from reproduce.runs.costs import accuracies
 from reproduce.store.files import update
@@ -104,20 +104,15 @@ def write(
 
 def gather(paper: str, stores: Sequence[Store], compared: Mapping[str, Comparison], root: Path, tell: Tell) -> Held:
     """Read the runs of a paper and draw its pictures; a committed picture is shown as it is."""
-    sheets: dict[str, list[tuple[str, figures.Sheet]]] = {}
-    for store in stores:
-        for sheet in figures.sheets(paper, store):
-            sheets.setdefault(sheet.figure.name, []).append((store.name, sheet))
+    drawn = [(store.name, sheet) for store in stores for sheet in figures.sheets(paper, store)]
+    sheets = grouped(drawn, lambda pair: pair[1].figure.name)
     for some in sheets.values():
         some.sort(key=lambda pair: (pair[0] != "reference", pair[1].lacks))
     every = [pair for some in sheets.values() for pair in some]
     todo = [sheet for store, sheet in every if store != "reference" or not sheet.file("svg").is_file()]
     figures.write(todo, root, tell, left=[])
-    runs: dict[str, list[Run]] = {}
-    for store in stores:
-        for header in store.headers(paper):
-            runs.setdefault(header.experiment, []).append(store.load(header))
-    return Held(paper, compared, sheets, runs)
+    runs = (store.load(header) for store in stores for header in store.headers(paper))
+    return Held(paper, compared, sheets, grouped(runs, lambda run: run.experiment))
 
 
 # ------------------------------------------------------------------ pages
@@ -147,10 +142,8 @@ def _answers(compared: Mapping[str, Comparison], statements: Sequence[Statement]
     for place, answer in enumerate(first.answers):
         if answer.statement in statements:
             lines.append(f"- **{answer.word}**: {answer.statement.words}{text.mark(answer)}{text.clause(answer)}")
-            further = [
-                (store, comparison.answers[place]) for store, comparison in others if comparison.answers[place].distance
-            ]
-            lines += [f"    - {store} runs: **{mine.word}**{text.clause(mine)}" for store, mine in further]
+            further = [(store, comparison.answers[place]) for store, comparison in others]
+            lines += [f"    - {store} runs: **{one.word}**{text.clause(one)}" for store, one in further if one.distance]
     return lines
 
 
@@ -246,15 +239,15 @@ ATTENTION = (
 def _pictures(
     figure: Figure, sheets: Sequence[tuple[str, figures.Sheet]], comparison: Comparison, place: Path
 ) -> list[str]:
-    (store, first), *others = sheets
-    links = [Path(os.path.relpath(sheet.file("svg"), place)).as_posix() for _, sheet in sheets]
-    parts = [report.section(first.file("svg"), links[0], figure, comparison, "#"), _size(store, first)]
+    shown = [(sheet.file("svg"), _size(store, sheet)) for store, sheet in sheets]
+    linked = [(file, Path(os.path.relpath(file, place)).as_posix(), size) for file, size in shown]
+    (first, link, size), *others = linked
+    parts = [report.section(first, link, figure, comparison, "#"), size]
     if others:
         further = []
-        for (store, sheet), link in zip(others, links[1:], strict=True):
-            _, picture, caption = report.picture(sheet.file("svg"), link)
-            picture = picture.replace("![", f"![{_size(store, sheet)} ", 1)
-            further.append(f"{picture}\n\n{caption} {_size(store, sheet)}")
+        for file, link, size in others:
+            _, picture, caption = report.picture(file, link)
+            further.append(f"{picture.replace('![', f'![{size} ', 1)}\n\n{caption} {size}")
         summary = f"The same at other sizes or of other runs: {len(others)}"
         parts.append(folded(summary, "\n\n".join(further), "markdown"))
     return parts

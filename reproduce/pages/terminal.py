@@ -188,9 +188,5 @@ def aligned(encoded: Mapping[str, Any], most: int | None = None) -> str:
             left = room
         blocks[-1].append([cell.rjust(width - 1) for cell in column])
         left -= width
-    return "\n\n".join(
-        "\n".join(
-            f"{name:<{label}}  {' '.join(cells)}" for name, cells in zip(rows, zip(*block, strict=True), strict=True)
-        )
-        for block in blocks
-    )
+    named = (zip(rows, zip(*block, strict=True), strict=True) for block in blocks)
+    return "\n\n".join("\n".join(f"{name:<{label}}  {' '.join(cells)}" for name, cells in block) for block in named)

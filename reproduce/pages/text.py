@@ -4,13 +4,17 @@ Answers and findings enter, words leave. The words of the answers themselves sta
 and how they look in `reproduce.pages.terminal`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from lengen.metrics.measures import short
 from reproduce.comparison.answers import BAND, CEILING, FLOOR, Answer, Finding, Reason, Side
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
 from reproduce.comparison.statements import Part
 from reproduce.comparison.values import number
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
@@ -21,17 +25,22 @@ def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
     |---|---|
     | 1 | x\|y |
     """
-    lines = ["| " + " | ".join(map(_cell, line)) + " |" for line in (head, *rows)]
-    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+    lines = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in (head, *rows)]
+    first, *others = (f"| {' | '.join(cells)} |" for cells in lines)
+    return "\n".join([first, "|" + "---|" * len(head), *others])
+
+
+def grouped(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
+    """Return items by a key, in the order in which the keys occur."""
+    groups: dict[K, list[V]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def folded(title: str, text: str, attribute: str = "") -> str:
     """Return a text that opens under its title; the ``attribute`` ``markdown`` is for pages of the site."""
     return f"<details{f' {attribute}' * bool(attribute)}><summary>{title}</summary>\n\n{text.strip()}\n\n</details>"
-
-
-def _cell(value: object) -> str:
-    return str(value).replace("|", "\\|").replace("\n", " ")
 
 
 DAGGER = "†"
@@ -97,14 +106,11 @@ def evidence(answer: Answer, trainings: bool = True) -> str:
     Of three parts or more that all hold, the smallest and the largest.
     """
     if len({finding.word for finding in answer.findings}) > 1:
-        return "; ".join(filter(None, (_held(answer), *(_missed(one, trainings) for one in _others(answer)))))
+        others = [_missed(finding, trainings) for finding in answer.findings if finding.word != HOLDS]
+        return "; ".join(filter(None, (_held(answer), *others)))
     if len(answer.deciding) < 3:
         return "; ".join(dict.fromkeys(measured(finding, trainings) for finding in answer.deciding))
     return spread([side for finding in answer.deciding for side in finding.left], answer.findings[0].unit)
-
-
-def _others(answer: Answer) -> list[Finding]:
-    return [finding for finding in answer.findings if finding.word != HOLDS]
 
 
 def _held(answer: Answer) -> str:
@@ -143,30 +149,20 @@ def _why(reason: Reason, finding: Finding) -> str:
     part, names = finding.part, ", ".join(map(short, reason.experiments))
     needed = f"at least {reason.missing} more {'is' if reason.missing == 1 else 'are'} needed"
     place = f" ({names})" * bool(names)
-    match reason.kind:
-        case "not run":
-            return f"not run{place}"
-        case "not measured":
-            return f"not measured ({reason.record})"
-        case "few trainings":
-            return f"{reason.count} training{'s' * (reason.count != 1)} of {names}; {needed}"
-        case "few learned":
-            return f"{names} learned its range in {reason.count} of {reason.total} trainings; {needed}"
-        case "seeds disagree":
-            return f"seeds disagree: {reason.count} of {reason.total} meet it{place}"
-        case "level" | "missed":
-            return f"{_level(part, finding.unit)}{place}"
-        case "both low":
-            return f"both medians below {FLOOR:g} %"
-        case "both high":
-            return f"both medians above {CEILING:g} %"
-        case "reverse":
-            return "the reverse was measured"
-        case "apart":
-            return f"they lie more than {BAND:g} points apart"
-        case "refuted":
-            return part.refuted
-    return reason.kind
+    words: Mapping[str, str] = {
+        "not run": f"not run{place}",
+        "not measured": f"not measured ({reason.record})",
+        "few trainings": f"{reason.count} training{'s' * (reason.count != 1)} of {names}; {needed}",
+        "few learned": f"{names} learned its range in {reason.count} of {reason.total} trainings; {needed}",
+        "seeds disagree": f"seeds disagree: {reason.count} of {reason.total} meet it{place}",
+        **dict.fromkeys(("level", "missed"), f"{_level(part, finding.unit)}{place}"),
+        "both low": f"both medians below {FLOOR:g} %",
+        "both high": f"both medians above {CEILING:g} %",
+        "reverse": "the reverse was measured",
+        "apart": f"they lie more than {BAND:g} points apart",
+        "refuted": part.refuted,
+    }
+    return words.get(reason.kind, reason.kind)
 
 
 def _level(part: Part, unit: str) -> str:
@@ -200,20 +196,9 @@ def sentence(answer: Answer) -> str:
     """
     mixed = len({finding.word for finding in answer.findings}) > 1
     grounds = why(answer.obstacle) if mixed and answer.obstacle else reason(answer)
-    return "; ".join(filter(None, (evidence(answer), grounds, distance_in_words(answer))))
-
-
-def distance_in_words(answer: Answer) -> str:
-    """Return the distance from the paper, of what is contradicted with the hyper-parameters that differ."""
     differs = next((finding.differs for finding in answer.deciding if finding.differs), "")
-    if answer.word == CONTRADICTED and differs:
-        return f"{answer.distance}, as published but for {differs}"
-    return answer.distance
-
-
-def sentence_of_detail(finding: Finding) -> str:
-    """Return the outcome, numbers and distance of a detail."""
-    return "; ".join(filter(None, (outcome(finding), measured(finding), finding.distance)))
+    but_for = f", as published but for {differs}" * (answer.word == CONTRADICTED and bool(differs))
+    return "; ".join(filter(None, (evidence(answer), grounds, f"{answer.distance}{but_for}")))
 
 
 def mark(answer: Answer) -> str:
@@ -231,8 +216,5 @@ def clause(answer: Answer) -> str:
     numbers = evidence(answer, trainings=False)
     grounds = why(answer.obstacle) if answer.obstacle else ""
     near = f", {answer.distance}" if answer.distance else ""
-    return _bracketed(f"{'; '.join(filter(None, (numbers, grounds)))}{near}")
-
-
-def _bracketed(text: str) -> str:
-    return f" ({text})" if text else ""
+    words = f"{'; '.join(filter(None, (numbers, grounds)))}{near}"
+    return f" ({words})" * bool(words)

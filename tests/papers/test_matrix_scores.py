@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from lengen.benchmark.scoring import Range
 from lengen.metrics.measures import Missing
 from lengen.results.records import Grid, Run
 from papers.matrix import scores
@@ -72,14 +73,14 @@ def test_reach_accuracy_beyond_and_tricks_are_scored_on_what_was_learned():
     assert beyond(run("copy/rope", reach=1.5, at_range=0.3)) == (pytest.approx(460), 1000), "trained lengths are none"
     assert MEASURES["beyond"].value(run("sums/rope", reach=2)) == (pytest.approx(640), 1000)
     assert [*scores.learned_by(OVER_TASKS, "rope")] == ["copy", "reverse", "successor"]
-    found = scores.of_trick(OVER_TASKS, "rope", accuracy_beyond)
-    assert found == pytest.approx(np.array([[0.1, 0.46, 0.64], [0.46, 0.82, 1], [1, 1, 1]]))
-    assert scores.of_trick(OVER_TASKS, "plain", accuracy_beyond) == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
-    assert scores.of_trick(OVER_TASKS, "abacus", accuracy_beyond).shape == (0, 0)
-    rope, plain = scores.compared(OVER_TASKS, "rope", "plain", accuracy_beyond)
+    alone = {trick: scores.scored(OVER_TASKS, accuracy_beyond, trick)[0] for trick in ("rope", "plain", "abacus")}
+    assert alone["rope"] == pytest.approx(np.array([[0.1, 0.46, 0.64], [0.46, 0.82, 1], [1, 1, 1]]))
+    assert alone["plain"] == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
+    assert alone["abacus"].shape == (0, 0)
+    rope, plain = scores.scored(OVER_TASKS, accuracy_beyond, "rope", "plain")
     assert rope == pytest.approx(np.array([[0.1, 0.46], [0.46, 0.82]]))
     assert plain == pytest.approx(np.array([[0.1, 0.1], [1, 1]]))
-    for some in scores.compared(OVER_TASKS, "abacus", "plain", accuracy_beyond):
+    for some in scores.scored(OVER_TASKS, accuracy_beyond, "abacus", "plain"):
         assert some.shape == (0, 0)
 
 
@@ -97,17 +98,17 @@ def test_one_bit_is_guessed_half_the_time_and_an_answer_is_worth_what_is_above(n
 def test_a_cell_has_the_span_of_its_seeds_or_is_refused_or_not_run():
     made = {"matrix/parity/hint": [], "matrix/copy/plain": []}
     assert scores.cells(made, ["matrix/parity/hint"]) == {
-        ("parity", "hint"): Cell("refused", math.nan, 0, False),
-        ("copy", "plain"): Cell("not run", math.nan, 0, False),
+        ("parity", "hint"): Cell("refused"),
+        ("copy", "plain"): Cell("not run"),
     }
     made = runs("copy/rope", (3, 1.5, 2)) | runs("copy/fire", (1, 1, 5))
     made["matrix/copy/rope"].append(run("copy/rope", 3, 1.5, budgets=4))
     assert scores.cells(made, ()) == {
-        ("copy", "rope"): Cell("tested", 1.75, 4, True, (1.5, 3), 1, math.nan),
-        ("copy", "fire"): Cell("tested", 1, 3, False, (1, 5), 1, math.nan),
+        ("copy", "rope"): Cell("tested", 4, Range(1.75, 1.5, 3), 1, math.nan),
+        ("copy", "fire"): Cell("tested", 3, Range(1, 1, 5), 1, math.nan),
     }
     made = {"matrix/sums/rope": [run("sums/rope", seed, 2, 1, most) for seed, most in enumerate((1, 2, 4 / 3))]}
-    assert scores.cells(made, ()) == {("sums", "rope"): Cell("tested", 2, 3, False, (2, 2), 1, 4 / 3)}
+    assert scores.cells(made, ()) == {("sums", "rope"): Cell("tested", 3, Range(2, 2, 2), 1, 4 / 3)}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_a_cell_is_tested_if_half_of_its_seeds_have_learned_as_in_all_pictures(a
     some = [run("copy/rope", seed, at_range=share) for seed, share in enumerate(at_range)]
     (cell,) = scores.cells({"matrix/copy/rope": some}, ()).values()
     assert (cell.state, cell.learned, cell.seeds) == (state, learned, 3)
-    assert np.isnan(cell.reach) == np.isnan(cell.span[0]) == (state == "not learned")
+    assert np.isnan(cell.reach.median) == np.isnan(cell.reach.least) == (state == "not learned")
 
 
 OVER_TASKS = {

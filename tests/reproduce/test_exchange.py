@@ -191,11 +191,6 @@ def test_chains_of_carries_are_evaluated_and_scored_apart(here, capsys):
     assert [(row["split"], row["reach"]) for row in told] == [(f"carry-{p}", 600) for p in ("quarter", "half", "all")]
 
 
-def test_the_harness_takes_no_training_problems(here, capsys):
-    assert main(["export", "addition", "--split", "train", "--format", "lm-eval", "--out", "out"]) == 2
-    assert "add --split test" in capsys.readouterr().err and not (here / "out").exists()
-
-
 def test_training_lines_of_a_task(here):
     assert main(["export", "addition", "--split", "train", "--examples", "50", "--format", "txt", "--out", "out"]) == 0
     lines = (here / "out/addition-train.txt").read_text().split()
@@ -362,6 +357,12 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
             )
         ),
         (["run", "matrix/sums/abc"], "choose another variant"),
+        (["export", "addition", "--split", "train", "--format", "lm-eval", "--out", "x"], "add --split test"),
+        (["evaluate", "an_adder:answer", "--name", "x", "--on", "addition"], "--name is of a submission"),
+        (["evaluate", "an_adder:answer", "--profile", "cpu", "--on", "copy"], "--profile chooses the run of --run"),
+        (["evaluate", "an_adder.py", "--on", "addition"], "expected build_model() that returns (model, metadata)"),
+        (["evaluate", "an_adder.py:nope", "--on", "addition"], "it has no nope"),
+        (["evaluate", "--run", "coupling/thm4.1/construction", "--on", "parity"], "is of another task than parity and"),
     ],
 )
 def test_mistakes_are_one_sentence(here, capsys, words, sentence):
@@ -452,22 +453,6 @@ def test_a_name_that_no_table_can_print_is_refused_before_anything_is_asked(here
         assert main(asked) == 2
         assert "expected one line of 1 to 120 characters" in capsys.readouterr().err
     assert not (here / "s").exists()
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        (["an_adder:answer", "--name", "x"], "--name is of a submission"),
-        (["an_adder:answer", "--profile", "cpu"], "--profile chooses the run of --run"),
-        (["an_adder.py"], "expected build_model() that returns (model, metadata)"),
-        (["an_adder.py:nope"], "it has no nope"),
-        (["--run", "coupling/thm4.1/construction"], "is of another task than parity and cannot read"),
-    ],
-)
-def test_what_evaluate_cannot_use_is_named(here, capsys, typed, said):
-    task = "parity" if "--run" in typed else "addition"
-    assert main(["evaluate", *typed, "--on", task]) == 2
-    assert said in capsys.readouterr().err
 
 
 def test_predictions_without_a_prediction_and_nested_ones_are_refused(here, capsys):
