@@ -116,12 +116,12 @@ def evidence(answer: Answer, trainings: bool = True) -> str:
 def _held(answer: Answer) -> str:
     """Return the parts that hold."""
     words = [finding.part.words for finding in answer.findings if finding.word == HOLDS]
-    return f"{listed(words)}: {HOLDS}" if words else ""
+    return f"{HOLDS}: {', '.join(words)}" if words else ""
 
 
 def _missed(finding: Finding, trainings: bool) -> str:
     numbers = measured(finding, trainings)
-    return f"{finding.part.words}: {finding.word}" + f", {numbers}" * bool(numbers)
+    return f"{finding.word}: {finding.part.words}" + f", {numbers}" * bool(numbers)
 
 
 def listed(words: Sequence[str]) -> str:

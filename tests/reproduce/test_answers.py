@@ -209,7 +209,7 @@ def test_the_worst_part_is_the_answer_and_all_parts_are_shown(monkeypatch):
     runs = seeds(LEFT, 0.95, 0.96, 0.97)
     both = answer(monkeypatch, runs, parts=[high, low])
     numbers = "96 % (three trainings: 95 to 97 %)"
-    assert both.word == NOT_SEEN and text.evidence(both) == f"w: holds; low: not seen here, {numbers}"
+    assert both.word == NOT_SEEN and text.evidence(both) == f"holds: w; not seen here: low, {numbers}"
     assert text.sentence(both) == f"{text.evidence(both)}; at most 5 % expected; {SETTING}"
     assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs)) == numbers
     high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
