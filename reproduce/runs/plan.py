@@ -184,8 +184,11 @@ def share_made(experiment: Experiment, profile: str, spec: Spec, *, changed: boo
         return updates_made(spec, [])
     place, committed = PROFILES.index(profile), Reference(reference_root())
     choices = (
-        CATALOGUE.declared_runs(committed, experiment, nearest) for nearest in PROFILES[place:] + PROFILES[:place][::-1]
-    )
+        [run for run in committed.made(CATALOGUE.home(experiment, nearest).name, nearest)
+         if CATALOGUE.counts(run, experiment, nearest)]
+        for nearest in PROFILES[place:] + PROFILES[:place][::-1]
+        if nearest in experiment.specs
+    )  # fmt: skip
     return updates_made(spec, next(filter(None, choices), []))
 
 

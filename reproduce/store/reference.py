@@ -85,6 +85,7 @@ class Line(Known, frozen=True, kw_only=True):
     seed: int
     rows: dict[str, str]
     finished: str
+    scalars: dict[str, Any] = {}
 
 
 _line = msgspec.json.Decoder(Line).decode
@@ -314,9 +315,9 @@ class Reference(Store):
         return [_run(key, fields) for key, fields in sized if holding is None or holding in fields["files"]]
 
     def made(self, experiment: str, profile: str) -> Iterator[Run]:
-        """Yield the runs of one experiment at one profile with hash, overrides and kernels alone."""
+        """Yield the runs of one experiment at one profile with hash, overrides, kernels and scalars alone."""
         for line in self._of(experiment).made.get((experiment.rpartition("/")[2], profile), ()):
-            info = {"spec_hash": line.spec_hash, "overrides": [], "kernels": line.kernels}
+            info = {"spec_hash": line.spec_hash, "overrides": [], "kernels": line.kernels, "scalars": line.scalars}
             yield Run(experiment, profile, line.seed, 1, self.name, info, Grid(("length",)))
 
     def load(self, header: Run) -> Run:
