@@ -85,7 +85,7 @@ class Line(Known, frozen=True, kw_only=True):
     seed: int
     rows: dict[str, str]
     finished: str
-    scalars: dict[str, Any] = {}
+    scalars: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 _line = msgspec.json.Decoder(Line).decode
