@@ -57,7 +57,7 @@ class LoadError(ValueError):
         ...     lengen.load("")
         ... except lengen.LoadError as error:
         ...     print(error)
-        '': expected the folder of a finished run, which holds run.json
+        '.': expected the folder of a finished run, which holds run.json, or a checkpoint
     """
 
 

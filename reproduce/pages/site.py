@@ -17,6 +17,7 @@ import string
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 from lengen.experiment import CURVES, Figure
 from lengen.metrics.measures import short
@@ -240,7 +241,7 @@ def _pictures(
     figure: Figure, sheets: Sequence[tuple[str, figures.Sheet]], comparison: Comparison, place: Path
 ) -> list[str]:
     shown = [(sheet.file("svg"), _size(store, sheet)) for store, sheet in sheets]
-    linked = [(file, Path(os.path.relpath(file, place)).as_posix(), size) for file, size in shown]
+    linked = [(file, quote(Path(os.path.relpath(file, place)).as_posix()), size) for file, size in shown]
     (first, link, size), *others = linked
     parts = [report.section(first, link, figure, comparison, "#"), size]
     if others:

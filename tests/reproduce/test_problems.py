@@ -26,11 +26,28 @@ def results(tmp_path_factory):
 
 
 def test_a_model_answers_its_main_task_and_its_hint(results, capsys):
-    assert main(["solve", "task_hinting/fig3.6/successor", "5", "3", "1", "--json"]) == 0
+    assert main(["solve", "task_hinting/fig3.6/successor", "5", "3", "1", "--json", "--profile", "smoke"]) == 0
     main_task = json.loads(capsys.readouterr().out)
     assert main_task["prompt"] == "5 3 1 ⊥" and main_task["answer"] == "1 3 5"
     assert len(main_task["output"].split()) == 3
-    assert main(["solve", "task_hinting/fig3.6/successor", "5", "3", "1", "3", "--task", "successor", "--json"]) == 0
+    assert (
+        main(
+            [
+                "solve",
+                "task_hinting/fig3.6/successor",
+                "5",
+                "3",
+                "1",
+                "3",
+                "--task",
+                "successor",
+                "--json",
+                "--profile",
+                "smoke",
+            ]
+        )
+        == 0
+    )
     hint = json.loads(capsys.readouterr().out)
     assert hint["prompt"] == "5 3 1 ⊥ 3" and hint["answer"] == "5"
     assert len(hint["output"].split()) == 1
@@ -42,7 +59,7 @@ def test_a_model_answers_its_main_task_and_its_hint(results, capsys):
         (["solve", "task_hinting/fig3.6/none", "5", "3", "5", "--task", "successor"], "it trains sorting"),
         (["encode", "task_hinting/fig3.11/all", "5", "--task", "carries"], "it trains sorting, successor, count, fill"),
         (["encode", "task_hinting/fig3.6/none", "101"], "expected 1 to 100"),
-        (["probe", "task_hinting/fig4.12/none", "11"], "expected 1 to 10"),
+        (["probe", "task_hinting/fig4.12/none", "11", "--profile", "smoke"], "expected 1 to 10"),
         (["probe", "task_hinting/fig3.6/none", "1", "--out", "p.png"], "task_hinting/fig4.12 or"),
         (["probe", "task_hinting/fig4.12/none", "1", "--out", "p.pdf"], "ends in .png or .svg"),
         (["probe", "task_hinting/table3/standard", "12"], "no finished run with weights"),
@@ -55,12 +72,12 @@ def test_bad_requests_get_one_sentence(results, capsys, arguments, words):
 
 
 def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, tmp_path):
-    assert main(["probe", "task_hinting/fig4.13/none", "7", "2", "9", "--json"]) == 0
+    assert main(["probe", "task_hinting/fig4.13/none", "7", "2", "9", "--json", "--profile", "smoke"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["tokens"] == ["7", "2", "9", "⊥", "2", "7", "9"]
     assert np.array(found["decoder"]).shape == (2, 2, 7, 13)
     target = tmp_path / "probe.png"
-    assert main(["probe", "task_hinting/fig4.13/none", "7", "2", "9", "--out", str(target)]) == 0
+    assert main(["probe", "task_hinting/fig4.13/none", "7", "2", "9", "--out", str(target), "--profile", "smoke"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["position", "token", "layer", "MLP", "encoder", "basis", "decoder", "basis"]
     assert len(lines) == 1 + 7 * 2 * 2 + 2, "a line per token, layer and stage, the model, the picture"

@@ -23,7 +23,8 @@ from reproduce.runs import local, worker
 from reproduce.runs import plan as runner
 from reproduce.runs.display import Display, Forecast
 from reproduce.runs.local import Local
-from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan, tested_at
+from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan
+from reproduce.runs.plan import tested_at as overrides_at
 from reproduce.runs.worker import throttled
 from reproduce.store.files import LostError
 from reproduce.store.store import LocalStore
@@ -455,10 +456,10 @@ def test_the_live_table_shows_each_running_job():
 def test_another_length_raises_ids_and_padding_with_it(name, raised):
     CATALOGUE.fill()
     spec = CATALOGUE.select_one(name).specs["cpu"]
-    found = dict(override.split("=") for override in tested_at(spec, "20,40,150"))
+    found = dict(override.split("=") for override in overrides_at(spec, "20,40,150"))
     assert found.pop("test.lengths") == "[20, 40, 150]"
     assert found.keys() == raised.keys() and all(int(found[key].strip("[]")) >= 150 for key in raised)
-    changed = spec.override(*tested_at(spec, "1..3"))
+    changed = spec.override(*overrides_at(spec, "1..3"))
     assert changed == replace(spec, test={"lengths": (1, 2, 3)}), "what has room is not raised"
 
 

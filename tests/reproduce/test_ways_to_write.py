@@ -89,7 +89,7 @@ RUN = ["run", "toy/fig1/alpha"]
     ([*RUN, "--seeds", "0:3"], "expected 5, 0..2 or 0,2"),
     (["show", "toy.fig1"], "write toy/fig1"),
     (["show", "toy/fig1:alpha"], "write toy/fig1/alpha"),
-    (["compare", "toy", "toy/fig1", "--format", "json"], "takes one selector"),
+    (["compare", "toy", "toy/fig1", "--format", "json"], "toy/fig1 lies in toy"),
     (["doctor", "now"], "unrecognized arguments"),
 ])  # fmt: skip
 def test_a_mistake_is_answered_with_what_to_type(results, capsys, typed, answer):
