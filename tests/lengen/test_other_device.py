@@ -36,7 +36,9 @@ class WhereItIs(Measurement):
 def test_a_fit_ends_with_the_model_where_it_was_trained():
     module, callback = SequenceModule(settings()["tied"]), WhereItIs()
     strategy, data = SimpleNamespace(root_device=torch.device(NAME)), ArithmeticData(module.spec, 0)
-    trainer = SimpleNamespace(strategy=strategy, datamodule=data, callbacks=[], loggers=[], global_step=0)
+    trainer = SimpleNamespace(
+        strategy=strategy, datamodule=data, callbacks=[], loggers=[], global_step=0, callback_metrics={}
+    )
     with Elsewhere():
         callback.on_fit_end(trainer, module)
     assert callback.found == NAME
