@@ -191,6 +191,11 @@ class Answer:
     runs: tuple[Run, ...] = field(default=(), repr=False)
 
     @property
+    def mixed(self) -> bool:
+        """True if parts have several answers."""
+        return len({finding.word for finding in self.findings}) > 1
+
+    @property
     def obstacle(self) -> Finding | None:
         """The first part that has the answer; None if all hold."""
         return next((finding for finding in self.findings if finding.word == self.word != HOLDS), None)

@@ -38,11 +38,6 @@ class Comparison:
         return score(printed(self.lines))
 
     @property
-    def curves(self) -> Score:
-        """Number of shares read off published curves that are met."""
-        return score(line for line in self.lines if line.value.source == "figure")
-
-    @property
     def counts(self) -> Counter[str]:
         """Number of statements by answer."""
         return Counter({word: sum(answer.word == word for answer in self.answers) for word in WORDS})

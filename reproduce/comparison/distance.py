@@ -103,6 +103,7 @@ def differing(paper: Spec | None, runs: Iterable[Run]) -> Differences:
     return found
 
 
+@cache  # the seeds of an experiment share a specification, and its values the runs
 def differences(spec: Spec, paper: Spec) -> Differences:
     """Return the hyper-parameters in which a specification is not the published one."""
     ours, theirs = (dict(_leaves(msgspec.to_builtins(part))) for part in (spec, paper))

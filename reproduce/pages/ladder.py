@@ -5,7 +5,6 @@ its experiments from the bottom up, and the lengths that are shown.
 """
 
 import fnmatch
-import itertools
 from collections.abc import Collection, Sequence
 from statistics import median
 
@@ -19,7 +18,7 @@ from reproduce.comparison.published import load
 from reproduce.comparison.recorded import MET
 from reproduce.comparison.values import Line, printed, span
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import table
+from reproduce.pages.text import grouped, table
 from reproduce.runs.costs import cost
 from reproduce.runs.costs import in_words as time_in_words
 
@@ -77,8 +76,7 @@ def _missed(lines: tuple[Line, ...]) -> str:
     """Return the experiments with values more than `MET` points apart beyond the range, and what each would cost."""
     missed = [line for line in printed(lines) if line.compared and line.beyond and line.apart > MET]
     rows = []
-    for names, some in itertools.groupby(missed, key=lambda line: line.value.experiments):
-        group = list(some)
+    for names, group in grouped(missed, lambda line: line.value.experiments).items():
         worst = max(group, key=lambda line: line.apart)
         spec = CATALOGUE.select_one(names[0]).specs["paper"]
         rows.append([

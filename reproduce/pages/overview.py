@@ -78,8 +78,7 @@ def look(answer: Answer) -> str:
 
 def shades(answer: Answer) -> list[str]:
     """Return the look of every part of an answer, or that of the whole if all parts have it."""
-    words = [finding.word for finding in answer.findings]
-    return words if len(set(words)) > 1 else [look(answer)]
+    return [finding.word for finding in answer.findings] if answer.mixed else [look(answer)]
 
 
 def headline(compared: Sequence[Comparison]) -> Headline | None:

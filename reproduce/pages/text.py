@@ -105,7 +105,7 @@ def evidence(answer: Answer, trainings: bool = True) -> str:
 
     Of three parts or more that all hold, the smallest and the largest.
     """
-    if len({finding.word for finding in answer.findings}) > 1:
+    if answer.mixed:
         others = [_missed(finding, trainings) for finding in answer.findings if finding.word != HOLDS]
         return "; ".join(filter(None, (_held(answer), *others)))
     if len(answer.deciding) < 3:
@@ -194,8 +194,7 @@ def sentence(answer: Answer) -> str:
 
     Of what is contradicted, the distance by name.
     """
-    mixed = len({finding.word for finding in answer.findings}) > 1
-    grounds = why(answer.obstacle) if mixed and answer.obstacle else reason(answer)
+    grounds = why(answer.obstacle) if answer.mixed and answer.obstacle else reason(answer)
     differs = next((finding.differs for finding in answer.deciding if finding.differs), "")
     but_for = f", as published but for {differs}" * (answer.word == CONTRADICTED and bool(differs))
     return "; ".join(filter(None, (evidence(answer), grounds, f"{answer.distance}{but_for}")))
