@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lengen.benchmark.problem import SPLITS, Problem, frozen, held_out, sum_of, training
+from lengen.benchmark.problem import SPLITS, Problem, frozen, sum_of
+from lengen.benchmark.prompting import examples
 from lengen.benchmark.tasks import TASKS, Task
 
 COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
@@ -61,10 +62,6 @@ def _plain(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     return [problem._asdict() for problem in problems]
 
 
-def _shots(task: Task, size: int) -> list[Problem]:
-    return list(training(task, size, 0, SHOTS, held_out(task.name, size)))
-
-
 CATEGORIES = {10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**9: "100K<n<1M"}
 """Below how many problems a dataset is of which size, as the Hub calls it."""
 
@@ -76,7 +73,7 @@ def hub(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
     files: list[Path] = []
     configs, evaluated, total = [], [], 0
     for task, size in pairs:
-        name, parts = f"{task.name}-{size}", {"few_shot": _shots(task, size)}
+        name, parts = f"{task.name}-{size}", {"few_shot": examples(task, size, SHOTS)}
         splits = SPLITS if task.chains else SPLITS[:1]
         parts |= {split.replace("-", "_"): frozen(task.name, size, split=split) for split in splits}
         for split, problems in parts.items():
@@ -105,7 +102,7 @@ def harness(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
         problems = frozen(task.name, size)
         names.append(name := f"lengen_{task.name}_{size}")
         files += _jsonl(_plain(problems), folder / "data", name)
-        files += _jsonl(_plain(_shots(task, size)), folder / "data", f"{name}_few_shot")
+        files += _jsonl(_plain(examples(task, size, SHOTS)), folder / "data", f"{name}_few_shot")
         metrics = ["exact_match", *(f"length_{length}" for length in task.lengths(size))]
         entries = [f"  - {{metric: {metric}, aggregation: mean, higher_is_better: true}}" for metric in metrics]
         longest = max(len(problem.answer) for problem in problems) + 16

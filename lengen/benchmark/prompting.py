@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from lengen.benchmark.problem import held_out, training
+from lengen.benchmark.problem import Problem, held_out, training
 from lengen.benchmark.tasks import Task
 
 ASK = "Answer with the result alone, without any other word."
@@ -15,13 +15,15 @@ WRAPPED = re.compile(r"\\boxed\{([^{}]*)\}|\*\*([^*]+)\*\*|`([^`]+)`")
 """Forms in which a chat marks its answer."""
 
 
-def form(task: Task, size: int, shots: int, chat: bool) -> Callable[[str], str]:
-    """Return a function that makes a model's text of a prompt: an instruction to a chat, solved examples, the prompt.
+def examples(task: Task, size: int, number: int) -> list[Problem]:
+    """Return solved problems to show: training problems of the size, so none of them is tested."""
+    return list(training(task, size, SEED, number, held_out(task.name, size)))
 
-    The examples are training problems of the size, so none of them is tested.
-    """
-    examples = training(task, size, SEED, shots, held_out(task.name, size)) if shots else ()
-    head = f"{ASK}\n\n" * chat + "".join(f"{problem.prompt}{problem.answer}\n" for problem in examples)
+
+def form(task: Task, size: int, shots: int, chat: bool) -> Callable[[str], str]:
+    """Return a function from a prompt to a model's text: an instruction to a chat, solved examples, the prompt."""
+    shown = examples(task, size, shots) if shots else []
+    head = f"{ASK}\n\n" * chat + "".join(f"{problem.prompt}{problem.answer}\n" for problem in shown)
     return lambda prompt: head + prompt
 
 

@@ -231,8 +231,8 @@ def score(
         answer = answer_of(given[problem.id], problem.task, units_first) if problem.id in given else None
         grid.add(problem.cell if second else problem.cell[:1], MODE, _counts(problem, answer, units_first))
     if grid.version > 1 and grid.size:
-        stop = stopped([int(counts["correct"]) for counts in levels(grid).values()])
-        for level in [*levels(grid)][stop:]:
+        lengths = levels(grid)
+        for level in [*lengths][stopped([int(counts["correct"]) for counts in lengths.values()]) :]:
             for cell in (cell for cell in grid.scores if max(cell) == level):
                 grid.scores[cell][MODE]["absent"] = 0
     return grid
