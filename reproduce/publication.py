@@ -29,10 +29,10 @@ LEFT, OPEN, GOOD = "#555555", "#6b6b6b", "#22763b"
 
 
 def claims(facts: Facts) -> str:
-    """Return the badge of the published values of all papers that are met."""
-    scores = [comparison.score for comparison in facts.compared.values() if comparison.answers]
-    met, compared = sum(score.within_5 for score in scores), sum(score.compared for score in scores)
-    return badge("published values", f"{met} of {compared} within 5 points", GOOD if compared else OPEN)
+    """Return the badge of the published values beyond the trained range that are met, of all papers."""
+    score = values.hard(line for comparison in facts.compared.values() for line in comparison.lines)
+    words = f"{score.within_5} of {score.compared} within 5 points"
+    return badge("published values beyond the range", words, GOOD if score.compared else OPEN)
 
 
 def badge(left: str, right: str, colour: str) -> str:

@@ -86,7 +86,7 @@ def adderboard(
     if options.json:
         print(json.dumps([adderboard.plain(result) for result in judged], ensure_ascii=False))
     else:
-        print("\n\n".join(adderboard.text(result, judged[:place], width) for place, result in enumerate(judged)))
+        print("\n\n".join(adderboard.text(result, width) for result in judged))
 
 
 # ------------------------------------------------------------------ score and evaluate

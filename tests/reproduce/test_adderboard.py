@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lengen.benchmark.adderboard import BY_MEANING, COUNTED, judge
+from lengen.benchmark.adderboard import judge
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.commands.problem import find
@@ -20,31 +20,28 @@ def test_a_constructed_model_adds_and_a_trained_one_says_how_far_it_was_trained(
     judged = json.loads(capsys.readouterr().out)
     assert len(judged) == len(OFFERED) >= 2
     for one, spec in zip(judged, OFFERED.values(), strict=True):
-        assert one["parameters"]["unique"] > 0 and one["qualifies"] is False, "only the whole check qualifies"
+        assert one["parameters"] > 0 and one["qualifies"] is False, "only the whole check qualifies"
         if spec is None:
             assert "trained on numbers of up to " in one["weights"]
             assert ("tested beyond its trained range" in one["weights"]) is ("up to 10 digits" not in one["weights"])
         else:
-            assert one["weights"] == "hand-coded" and (one["sums"]["edges"], one["sums"]["pairs"]) == (10, 3)
+            assert one["weights"] == "hand-coded" and (one["edges"], one["pairs"]) == (10, 3)
 
 
-def test_it_is_said_of_ids_made_by_code_that_a_person_decides(capsys, monkeypatch):
+def test_the_check_fits_the_screen(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert main(["adderboard", CONSTRUCTED, "--pairs", "1"]) == 0
     out = capsys.readouterr().out
-    shown = " ".join(out.split())
-    assert max(map(len, out.splitlines())) <= 80
-    assert "10 of 10 right" in shown and " ".join(BY_MEANING.split()) in shown
+    assert max(map(len, out.splitlines())) <= 80 and "10 of 10 right" in out
 
 
-@pytest.mark.parametrize(("name", "rule", "said", "digits"), [
-    ("bias_calibration/table1/addition-abc", "4 no work by code", COUNTED, 6),
-    ("random_spaces/fig4.5/abacus", "4 no work by code", BY_MEANING, 9),
+@pytest.mark.parametrize(("name", "digits"), [
+    ("bias_calibration/table1/addition-abc", 6), ("random_spaces/fig4.5/abacus", 9),
 ])  # fmt: skip
-def test_any_run_can_be_named(name, rule, said, digits):
+def test_any_run_can_be_named(name, digits):
     judged = judge(*find(CATALOGUE.select_one(name))[:3], pairs=1)
-    assert judged.rules[rule] == said and f"up to {digits} digits; none of 10" in judged.weights
-    assert judged.sums.drawn == 1 and not judged.qualifies
+    assert f"up to {digits} digits; none of 10" in judged.weights
+    assert judged.drawn == 1 and not judged.qualifies
 
 
 def test_a_model_that_adds_nothing_is_refused(capsys):
@@ -60,8 +57,8 @@ def test_what_is_committed_of_the_check_is_the_whole_of_it():
     judged = json.loads(path.read_text(encoding="utf-8"))
     assert {re.match(r"[^, ]+", one["model"])[0] for one in judged} == set(OFFERED)
     for one in judged:
-        right = one["sums"]["edges"] + one["sums"]["pairs"]
-        assert one["sums"]["drawn"] == 10_000 and one["qualifies"] is (right >= 0.99 * 10_010)
+        right = one["edges"] + one["pairs"]
+        assert one["drawn"] == 10_000 and one["qualifies"] is (right >= 0.99 * 10_010)
 
 
 @pytest.mark.parametrize("words", [["solve", CONSTRUCTED, "1", "2"], ["probe", CONSTRUCTED, "1", "2"], ["adderboard"]])
@@ -85,18 +82,17 @@ def test_a_submission_is_judged(tmp_path, capsys):
     path.write_text(GOOD)
     assert main(["adderboard", str(path), "--pairs", "5", "--json"]) == 0
     (judged,) = json.loads(capsys.readouterr().out)
-    assert judged["model"] == "adder" and judged["parameters"]["unique"] == 3 and not judged["qualifies"]
-    assert (judged["sums"]["edges"], judged["sums"]["pairs"], judged["sums"]["wrong"]) == (10, 5, [])
+    assert judged["model"] == "adder" and judged["parameters"] == 3 and not judged["qualifies"]
+    assert (judged["edges"], judged["pairs"], judged["wrong"]) == (10, 5, [])
 
 
-def test_wrong_digits_and_carries_are_listed_and_errors_count_as_wrong(tmp_path, capsys):
+def test_wrong_sums_are_listed_and_errors_count_as_wrong(tmp_path, capsys):
     path = tmp_path / "bad.py"
     text = GOOD.replace("return a + b", "return (a + b) // (a > 5) - 10 * (a == 1111111111)")
     path.write_text(text)
     assert main(["adderboard", str(path), "--pairs", "5"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "1111111111 + 8888888889 = 10000000000, not 9999999990; wrong places 2, 3" in said
-    assert "carries go into 2, 3" in said
+    assert "1111111111+8888888889=10000000000, not 9999999990" in said
     assert "ZeroDivisionError" in said and "3, counted as wrong" in said and "no verdict" in said
 
 
