@@ -1,88 +1,47 @@
-"""Settings of the matrix: its tasks, the model they start from, learning rates, and when to train longer.
-
-It has a setting, its learning rates, the condition for a longer training, and the making of a calibrated bias.
-"""
+"""Settings of the matrix: tasks and sizes of the benchmark, one model and one budget, and what tricks change in them."""
 
 import math
-import statistics
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache, partial
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Any
 
-from msgspec import Meta, structs
+from msgspec import structs
 
+from lengen.benchmark.tasks import task_of
 from lengen.formats.linear import Linear
-from lengen.metrics.measures import LEARNED
-from lengen.part import Count, NotNegative, SettingError, Share, Size
+from lengen.part import Count, NotNegative, SettingError, Size
 from lengen.position_ids.places import Consecutive, NoPositionIds
 from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import overlay
-from lengen.settings.model import Decoder, Encoding, Learned, ModelSpec, NoEncoding, Sinusoidal
-from lengen.settings.sections import DataSpec, Section, TestSpec, TrainSpec
+from lengen.settings.model import Decoder, Encoding, ModelSpec, NoEncoding, Sinusoidal
+from lengen.settings.sections import DataSpec, Section, TestSpec, Trained, TrainSpec
 from lengen.settings.spec import Spec, validate
 from lengen.tasks.addition import Addition
-from lengen.tasks.arithmetic import DigitSums, NByOne, Successor
-from lengen.tasks.base import Task
-from lengen.tasks.increment import Carries
+from lengen.tasks.arithmetic import NByOne, Successor
+from lengen.tasks.base import Row, Task
 from lengen.tasks.sequences import Skewed
-from lengen.tasks.sorting import NextLarger, Sorting
+from lengen.tasks.sorting import Sorting
 from lengen.tasks.strings import Copy, Parity, Reverse
-from lengen.tasks.two_operand_addition import TwoOperandAddition
 
 
-class ChoiceSpec(Section, frozen=True):
-    """Choice of the learning rate, and the remedy if the trained range is not learned."""
+class CellSpec(Spec, frozen=True, kw_only=True):
+    """A training on a task of the benchmark, which then answers the frozen problems of a size."""
 
-    rates: Annotated[tuple[NotNegative, ...], Meta(min_length=1)]
-    """Peak learning rates in the order in which they are tried, each with a whole budget, until one has taught the
-    trained range."""
-    learned: Share = LEARNED
-    """Exact match at the longest trained length from which a rate is kept."""
-    retry: Size = 4
-    """Times the steps of the one further training, with the best of the rates, where none has; 1: there is none."""
-
-
-def untested(spec: Spec) -> TestSpec:
-    """Return the test of a training of which nothing but its validation is read."""
-    task = spec.data.task
-    return TestSpec(lengths=(task.longest,), counts=(task.most,), examples=1, free_running=False)
-
-
-class ChosenSpec(Spec, frozen=True, kw_only=True):
-    """A specification whose learning rate each run chooses itself (`papers.matrix.procedures`).
-
-    It does so by exact match at the longest trained length: on the test problems of that length, none of which is
-    beyond the trained range.
-    """
-
-    choice: ChoiceSpec
-
-    def read(self) -> tuple[DataSpec, ...]:
-        """Return the data of the trainings that share one budget and have equal steps."""
-        return (self.data,)
-
-    def trained(self, rate: float, times: int = 1) -> Spec:
-        """Return a training with one rate, for so many times the steps, and its test."""
-        train = structs.replace(self.train, lr=rate, steps=times * self.train.steps)
-        return Spec(data=self.data, model=self.model, train=train, test=self.test)
-
-    def trainings(self) -> tuple[Spec, ...]:
-        """Return the trainings that a plan counts with: of the first rate, and longer.
-
-        How many rates are tried, and whether there is a further training, is not known before; RECIPES.md says what
-        cells took.
-        """
-        first, *others = self.choice.rates
-        more = [(first, self.choice.retry)] if self.choice.retry > 1 else [(rate, 1) for rate in others[:1]]
-        return tuple(part for rate, times in [(first, 1), *more] for part in self.trained(rate, times).trainings())
+    benchmark: str
+    """The task of the benchmark."""
+    size: Size
+    """Its longest trained length."""
 
     def check(self) -> None:
-        """Raise `SettingError` for a choice that cannot be made."""
-        if self.train.lr not in self.choice.rates:
-            raise SettingError(f"train.lr={self.train.lr}: expected one of choice.rates={list(self.choice.rates)}")
-        if self.train.steps < 1:
-            raise SettingError(f"train.steps={self.train.steps}: expected at least 1")
+        """Raise `SettingError` for a task or size that the benchmark does not have."""
+        try:
+            task_of(self.benchmark).lengths(self.size)
+        except ValueError as error:
+            raise SettingError(f"benchmark={self.benchmark}, size={self.size}: {error}") from None
+
+    @property
+    def trained(self) -> Trained:
+        """Its trained range on the axes of the benchmark."""
+        return Trained(self.size, self.size if task_of(self.benchmark).second else 1)
 
 
 class CalibrationSpec(Section, frozen=True):
@@ -100,198 +59,82 @@ class CalibrationSpec(Section, frozen=True):
     """Training problems, all operands of the trained length, that attention is averaged over."""
 
 
-class CalibratedSpec(Spec, frozen=True, kw_only=True):
-    """A model that is trained with the calibrated lines of another: two trainings of as many steps."""
+class CalibratedCell(CellSpec, frozen=True, kw_only=True):
+    """A cell whose model is trained with the calibrated lines of another: two trainings of as many steps."""
 
     calibration: CalibrationSpec
 
-    @property
-    def lines(self) -> Lines:
-        """The lines that it has room for."""
-        bias = self.model.attention_bias
-        assert isinstance(bias, Lines)
-        return bias
-
-    def trainings(self) -> tuple[Spec, Spec]:
+    def trainings(self) -> tuple[Spec, ...]:
         """Return the model that is calibrated from, all of whose lines are open, and the one that is measured."""
         data = structs.replace(self.data, position_ids=Consecutive())
         if self.calibration.width:
-            data = overlay(data, {"format.width": self.calibration.width})
+            unpadded = {"pad_query": False, "pad_response": False, "width": self.calibration.width}
+            data = overlay(data, {"format": unpadded})
         model = structs.replace(self.model, encoding=self.calibration.encoding)
-        first = Spec(data=data, model=model, train=self.train, test=untested(self))
+        first = Spec(data=data, model=model, train=self.train, test=self.test)
         return first, Spec(data=self.data, model=self.model, train=self.train, test=self.test)
-
-
-class CalibratedChoice(ChosenSpec, frozen=True, kw_only=True):
-    """A cell with a calibrated bias: a rate is tried for both of its trainings."""
-
-    calibration: CalibrationSpec
-
-    def read(self) -> tuple[DataSpec, ...]:
-        return tuple(training.data for training in self.trained(self.train.lr).trainings())
-
-    def trained(self, rate: float, times: int = 1) -> CalibratedSpec:
-        spec = super().trained(rate, times)
-        parts = {name: getattr(spec, name) for name in spec.__struct_fields__}
-        return CalibratedSpec(**parts, calibration=self.calibration)
 
     def check(self) -> None:
         super().check()
         if not isinstance(self.model.attention_bias, Lines):
             fault = "model.architecture.attention_bias: a calibrated bias is made of lines"
             raise SettingError(f"{fault}; set model.architecture.attention_bias=lines")
-        for training in self.trained(self.train.lr).trainings():
+        for training in self.trainings():
             validate(training)
 
 
-def step_tokens(spec: ChosenSpec) -> float:
-    """Return the tokens of a step, of all the trainings that share a budget: batch times an example of each.
-
-    As the budget counts: lengths and counts as often as each other, numbers with their leading zeros, no padding of a
-    batch. It is the same for all seeds, and so are the steps.
-    """
-    written = (structs.replace(data, position_ids=NoPositionIds()) for data in spec.read())
-    return sum(spec.train.batch * mean_tokens(data) for data in written)
-
-
-@cache  # most tricks write alike
-def mean_tokens(data: DataSpec) -> float:
-    """Return the mean tokens of a training example, over all trained lengths and counts, auxiliary tasks in turn."""
-    pairs = []
-    for task in (data.task, *data.hints):
-        written = structs.replace(data, task=task, hints=())
-        counts = range(min(2, task.most), task.most + 1)
-        pairs.append(statistics.fmean(sum(written.tokens(n, m)) for n in task.trained_lengths for m in counts))
-    return statistics.fmean(pairs)
-
-
-FACTORS = (1.5, 2, 3, 5)
-"""Multiples of the trained length n that are tested, beside n / 2, n and n + 1."""
-MOST_COUNTS = 2
-"""The largest multiple of the most trained numbers that is tested, if there is a second axis."""
-LARGEST = 50
-"""Alphabet of sorting: more numbers than the longest tested sequence has."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A task of the matrix."""
-
-    name: str
-    """Name in pictures."""
-    task: Callable[[int], Task]
-    """The task, for a trained length."""
-    trained: Mapping[str, int]
-    """Trained length by profile."""
-    tokens: int
-    """Training tokens of a night, queries included: one budget for every trick."""
-    hint: Callable[[int], Task] | None = None
-    """The auxiliary task of the same digits, for its longest length."""
-    no_hint: str = ""
-    """Why there is none."""
-
-    def lengths(self, profile: str) -> tuple[int, ...]:
-        """Return the tested lengths: n / 2 and n are trained, then n + 1 and the `FACTORS`."""
-        n = self.trained[profile]
-        return tuple(sorted({max(2, n // 2), n, n + 1, *(math.ceil(factor * n) for factor in FACTORS)}))
-
-    def counts(self, profile: str) -> tuple[int, ...]:
-        """Return the tested values of the second axis: the trained ones, one more, and `MOST_COUNTS` times as many."""
-        task = self.task(self.trained[profile])
-        return (2, task.most, task.most + 1, MOST_COUNTS * task.most) if task.most > 2 else task.counts
-
-
-THREE = {"smoke": 3, "cpu": 3, "night": 3}
-SHORT = {"smoke": 3, "cpu": 4, "night": 4}
-LONG = {"smoke": 4, "cpu": 8, "night": 8}
-NO_PARITY = (
-    "the exclusive or of the bits so far is answered from the last bit on, and both tasks of a run share an order of "
-    "answers, which one bit has not"
-)
-NO_PRODUCTS = "products digit by digit, what digit sums are to an addition, are no task of this suite"
-
-
-def _of_largest(task: Callable[..., Task]) -> Callable[[int], Task]:
-    return partial(task, alphabet=LARGEST)
-
-
-def _two(n: int) -> Task:
-    return TwoOperandAddition(tuple(range(1, n + 1)))
-
-
-TASKS: dict[str, Row] = {
-    "parity": Row("parity", Parity, LONG, 700_000, no_hint=NO_PARITY),
-    "successor": Row("successor", Successor, SHORT, 700_000, Carries),
-    "n-by-one": Row("N × 1", NByOne, SHORT, 1_400_000, no_hint=NO_PRODUCTS),
-    "addition": Row("addition", _two, THREE, 1_800_000, DigitSums),
-    "sums": Row("sums of several", partial(Addition, operands=3), THREE | {"smoke": 2}, 2_000_000, DigitSums),
-    "copy": Row("copy", Copy, LONG, 900_000, Reverse),
-    "reverse": Row("reverse", Reverse, LONG, 900_000, Copy),
-    "sorting": Row("sorting", _of_largest(Sorting), LONG, 1_400_000, _of_largest(NextLarger)),
+TASKS: Mapping[str, tuple[Task, int]] = {
+    "addition": (Addition(6, operands=2), 6),
+    "n_by_1": (NByOne(6), 6),
+    "successor": (Successor(6), 6),
+    "sums": (Addition(3, operands=3), 3),
+    "parity": (Parity(10), 10),
+    "copy": (Copy(10), 10),
+    "reverse": (Reverse(10), 10),
+    "sorting": (Sorting(longest=10, alphabet=100), 10),
 }
-"""Rows by their names in experiments; `RECIPES.md` has the origin of the budgets."""
+"""Tasks of the benchmark -> what trains them, and the size."""
+ROOM = 5
+"""Trained lengths that tables of positions, marks and padded numbers have room for: a longer problem has no answer."""
+STEPS = 5000
 
 
-RATES = (1.5e-3, 4e-3, 5e-4)
-"""Peak learning rates that every cell may choose from, in the order in which they are tried."""
-BATCH = {"smoke": 4, "cpu": 64, "night": 64}
-ROOM = 1.5
-"""Table rows per token of the longest tested problem."""
-
-
-class Refused(SettingError):
-    """A trick that makes no sense for a task; the message has the reason."""
-
-
-def plain(row: Row, profile: str) -> ChosenSpec:
-    """Return the plain decoder: no positions, the most significant digit first; what every trick changes."""
+def plain(name: str, profile: str) -> CellSpec:
+    """Return the plain decoder on a task: no positions, answers of numbers from the units on."""
+    task, size = TASKS[name]
     small = profile == "smoke"
-    task = row.task(row.trained[profile])
-    size = (1, 2, 8) if small else (2, 4, 16)
-    layers, heads, head_dim = size
-    spec = ChosenSpec(
-        data=DataSpec(task=task, format=Linear(), position_ids=NoPositionIds()),
+    numbers, bound = task.ROWS.numbers, task.ROWS.answer is Row.BOUND
+    layers, heads, head_dim = (1, 2, 8) if small else (3, 4, 32)
+    return CellSpec(
+        benchmark=name,
+        size=size,
+        data=DataSpec(
+            task=task, format=Linear(reverse_response=numbers, pad_response=bound), position_ids=NoPositionIds()
+        ),
         model=ModelSpec(
             layers=layers, heads=heads, width=heads * head_dim, head_dim=head_dim, ff_width=2 * heads * head_dim,
             encoding=NoEncoding(), architecture=Decoder(), tied=False,
         ),
         train=TrainSpec(
-            steps=1, batch=BATCH[profile], lr=RATES[0], betas=(0.9, 0.99), warmup=0.05, bucket=2 if small else 16,
+            steps=2 if small else STEPS, batch=4 if small else 64, lr=1e-3, bucket=2 if small else 16,
             evaluations=1 if small else 5, one_length=isinstance(task, Skewed),
             precision="32-true" if small else "bf16-products",
         ),
-        test=TestSpec(
-            lengths=row.lengths(profile), counts=row.counts(profile), examples=4 if small else 200, free_running=False,
-        ),
-        choice=ChoiceSpec(rates=RATES),
+        test=TestSpec(lengths=(task.longest,), counts=(task.most,), examples=1, free_running=False),
     )  # fmt: skip
-    if small:  # a smoke run tries two rates and makes no further training, which could only fail in the same way
-        spec = overlay(spec, {"choice": {"rates": RATES[:2], "retry": 1}})
-    return spec
 
 
-def budgeted(spec: ChosenSpec, tokens: int) -> ChosenSpec:
-    """Train as many steps as the tokens of a budget allow, of all the trainings that share it."""
-    return overlay(spec, {"train.steps": max(2, round(tokens / step_tokens(spec)))})
+def room(spec: CellSpec) -> tuple[int, int]:
+    """Return the longest operand and the most operands that a trick has room for."""
+    most = spec.data.task.most
+    return ROOM * spec.size, ROOM * most if spec.benchmark == "sums" else most
 
 
-def longest(spec: ChosenSpec) -> int:
-    """Return tokens of the longest tested problem, and room."""
-    test = spec.test
-    most = sum(spec.data.tokens(max(test.lengths), max(test.counts)))
-    return math.ceil(ROOM * most) + 8
+def tokens(spec: CellSpec) -> int:
+    """Return the tokens of the longest problem that a trick has room for."""
+    return math.ceil(sum(spec.data.tokens(*room(spec)))) + 8
 
 
-def encoded(spec: ChosenSpec, encoding: Any, ids: Any = None) -> ChosenSpec:
+def encoded(spec: CellSpec, encoding: Any, ids: Any = None) -> CellSpec:
     """Give a setting an encoding, and consecutive ids if no others are given."""
     return overlay(spec, {"model.encoding": encoding, "data.position_ids": ids or Consecutive()})
-
-
-def learned(spec: ChosenSpec) -> ChosenSpec:
-    """Give a setting a table of positions, as long as the longest tested problem."""
-    return encoded(spec, Learned(), Consecutive(longest(spec)))
-
-
-def lowest_first(spec: ChosenSpec) -> ChosenSpec:
-    """Let answers of numbers begin with the units; those of other tasks stay as they are."""
-    return overlay(spec, {"data.format.reverse_response": True}) if spec.data.task.ROWS.numbers else spec
