@@ -17,8 +17,6 @@ from lengen.settings.sections import Trained
 if TYPE_CHECKING:
     import numpy as np
 
-MODE = "teacher_forced"
-"""Exact match is the same as in greedy decoding."""
 LEARNED = 0.95
 """Exact match on the hardest trained cells from which on a model has learned its trained range."""
 RIGHT = 0.9
@@ -66,7 +64,7 @@ Family = Callable[[str], Measure]
 def exact_at_longest(grid: Grid, span: Trained) -> float:
     """Return exact match at the longest trained length, over all trained counts; NaN if that was not tested."""
     cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
-    return grid.total(cells, MODE).rate(EXACT_MATCH.numerator) if cells else math.nan
+    return grid.total(cells, grid.mode).rate(EXACT_MATCH.numerator) if cells else math.nan
 
 
 def stored(run: Run, name: str) -> "np.ndarray":
@@ -86,7 +84,7 @@ def shares(run: Run) -> tuple[float, float]:
     span, cells = run.trained, list(run.grid.scores)
     within = [cell for cell in cells if span.has(cell)]
     beyond = [cell for cell in cells if not span.has(cell)]
-    inside, outside = (run.grid.total(part, MODE).rate(EXACT_MATCH.numerator) for part in (within, beyond))
+    inside, outside = (run.grid.total(part, run.grid.mode).rate(EXACT_MATCH.numerator) for part in (within, beyond))
     return inside, outside
 
 
@@ -106,7 +104,7 @@ def edge(run: Run) -> Counts:
     edges = [[cell for cell in inside if cell[0] == longest]]
     if span.second > 1 and len(inside[0]) > 1:
         edges.append([cell for cell in inside if cell[1] == most])
-    return min((run.grid.total(part, MODE) for part in edges), key=lambda counts: counts.rate(EXACT_MATCH.numerator))
+    return min((run.grid.total(part, run.grid.mode) for part in edges), key=lambda counts: counts.rate(EXACT_MATCH.numerator))
 
 
 def at_edge(run: Run) -> float:
@@ -138,13 +136,18 @@ AXES = ("length", "count")
 """Axes of the tested cells."""
 
 
-def along(run: Run, axis: int) -> dict[int, float]:
-    """Return exact match by tested length (axis 0) or count (axis 1), over what was trained of the other axis."""
-    bounds = run.trained.size
+def along(run: Run, axis: int | None) -> dict[int, float]:
+    """Return exact match by tested length (axis 0) or count (axis 1), over what was trained of the other axis.
+
+    Without an axis it is by the larger of a cell's two, because a model has to take both.
+    """
+    bounds, mode = run.trained.size, run.grid.mode
     counts: dict[int, Counts] = {}
     for cell, modes in run.grid.scores.items():
-        if len(cell) > axis and MODE in modes and all(v <= bounds[k] for k, v in enumerate(cell) if k != axis):
-            counts[cell[axis]] = counts[cell[axis]] + modes[MODE] if cell[axis] in counts else modes[MODE]
+        if axis is None or (len(cell) > axis and all(v <= bounds[k] for k, v in enumerate(cell) if k != axis)):
+            size = max(cell) if axis is None else cell[axis]
+            if mode in modes:
+                counts[size] = counts[size] + modes[mode] if size in counts else modes[mode]
     return {size: counts[size].rate(EXACT_MATCH.numerator) for size in sorted(counts)}
 
 
@@ -180,12 +183,21 @@ def area(accuracies: Mapping[int, float], trained_size: int) -> float:
     return whole / (places[-1] - places[0])
 
 
-def reached(run: Run, axis: int) -> tuple[float, int]:
+def reached(run: Run, axis: int | None) -> tuple[float, int]:
     """Return `reach` on an axis as a multiple of the largest trained size; `Missing` if one size alone was tested."""
     accuracies = along(run, axis)
     if not accuracies:
-        raise Missing(f"{short(run.experiment)} was tested on one {AXES[axis]}")
-    return reach(accuracies) / run.trained.size[axis], 1
+        raise Missing(f"{short(run.experiment)} was tested on one {AXES[axis or 0]}")
+    return reach(accuracies) / run.trained.size[axis or 0], 1
+
+
+def exact_at(run: Run, multiple: float) -> tuple[float, int]:
+    """Return right and all problems whose larger axis is so many trained lengths; `Missing` if none was tested."""
+    size = math.ceil(round(multiple * run.trained.length, 6))
+    counts = run.grid.total([cell for cell in run.grid.scores if max(cell) == size], run.grid.mode)
+    if not counts:
+        raise Missing(f"{short(run.experiment)} was not tested at {multiple:g} trained lengths")
+    return counts[EXACT_MATCH.numerator], int(counts[EXACT_MATCH.denominator])
 
 
 def covered(run: Run, axis: int) -> tuple[float, int]:

@@ -410,7 +410,9 @@ class Run:
 
     @cached_property
     def trained(self) -> Trained:
-        """The trained range, from its own specification."""
+        """The trained range, from its own specification, or on the axes of other problems that it was tested on."""
+        if size := self.info.get("trained"):
+            return Trained(*size)
         return build(self.info["spec"]["data"], DataSpec, "data").trained
 
     @cached_property

@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lengen.metrics import METRICS, measures
-from lengen.metrics.measures import AXES, ByLength, Family, Measure, Missing, OfRun, Scored, covered, reached, short
+from lengen.metrics.measures import (
+    AXES, ByLength, Family, Measure, Missing, OfRun, Scored, covered, exact_at, reached, short,
+)  # fmt: skip
 from lengen.results.records import Run
 from lengen.settings.sections import Trained
 from reproduce.catalogue import CATALOGUE
@@ -102,9 +104,17 @@ def _array(name: str, kind: str) -> Measure:
     return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion=kind == "hits")
 
 
+BOTH = "both"
+"""In place of an axis: the larger of a cell's two."""
+
+
 def _reach(axis: str) -> Measure:
-    words = f"largest {axis} right in 90 %, as a multiple of the trained one"
-    return OfRun(words, partial(reached, axis=AXES.index(axis)))
+    words = f"largest {'size' if axis == BOTH else axis} right in 90 %, as a multiple of the trained one"
+    return OfRun(words, partial(reached, axis=None if axis == BOTH else AXES.index(axis)))
+
+
+def _at(multiple: str) -> Measure:
+    return OfRun(f"exact match at {multiple} trained lengths", partial(exact_at, multiple=float(multiple)), True)
 
 
 def _area(axis: str) -> Measure:
@@ -113,7 +123,7 @@ def _area(axis: str) -> Measure:
 
 FAMILIES: Mapping[str, Family] = {
     "scalar": scalar, "hits": partial(_array, kind="hits"), "values": partial(_array, kind="values"),
-    "reach": _reach, "area": _area,
+    "reach": _reach, "area": _area, "at": _at,
 }  # fmt: skip
 """Beside them every metric of `lengen.metrics` is a measure, under its name."""
 
