@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lengen.experiment import Experiment, Figure, Runs
+    from lengen.experiment import Experiment, Figure
     from lengen.metrics.measures import Family, Measure
-    from lengen.results.records import Run
     from lengen.settings.spec import Spec
 
 
@@ -57,11 +56,6 @@ class Paper:
     sentence."""
     figures: "Callable[[], Sequence[Figure]]" = tuple
     """Its figures in the order of declaration."""
-    summary: "Callable[[Runs], str] | None" = None
-    """Summary of its runs of one profile, in a few lines of Markdown, for pages that have a block for it."""
-    tokens: "Callable[[Run], float] | None" = None
-    """Tokens that the model of a run was trained on, where the paper budgets them; else a run's own count is shown,
-    padding included."""
     deviations: Callable[[], Mapping[str, str]] = dict
     """Numbered deviations from its text: number -> sentence with its reason."""
     measures: "Callable[[], Mapping[str, Measure | Family]]" = dict

@@ -104,7 +104,9 @@ def edge(run: Run) -> Counts:
     edges = [[cell for cell in inside if cell[0] == longest]]
     if span.second > 1 and len(inside[0]) > 1:
         edges.append([cell for cell in inside if cell[1] == most])
-    return min((run.grid.total(part, run.grid.mode) for part in edges), key=lambda counts: counts.rate(EXACT_MATCH.numerator))
+    return min(
+        (run.grid.total(part, run.grid.mode) for part in edges), key=lambda counts: counts.rate(EXACT_MATCH.numerator)
+    )
 
 
 def at_edge(run: Run) -> float:

@@ -25,8 +25,10 @@ MEASURES = ("in_range", "reach", "area")
 
 def execute(spec: CellSpec, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> run.Outcome:
     """Train and put the frozen problems to the model; called again after a kill it goes on."""
-    train = calibrated if isinstance(spec, CalibratedCell) else run.execute
-    outcome = train(spec, seed, folder, report, loggers=loggers)
+    if isinstance(spec, CalibratedCell):
+        outcome = calibrated(spec, seed, folder, report, loggers)
+    else:
+        outcome = run.execute(spec, seed, folder, report, loggers=loggers)
     began = time.monotonic()
     scores = evaluate(Model(Found(spec, folder / run.WEIGHTS, spec.benchmark)), spec.benchmark, spec.size)
     seconds = outcome.info["seconds_measuring"] + time.monotonic() - began
@@ -46,16 +48,21 @@ Calibrated = tuple[torch.Tensor, dict[str, torch.Tensor]]
 def calibrated(spec: CalibratedCell, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> run.Outcome:
     """Make both trainings of a calibrated bias."""
 
-    def calibrate(model: Transformer, data: TaskData) -> Calibrated:
-        told, lines = spec.calibration, lines_of(model)
-        problems = longest_problems(data, told.examples, seed)
-        mean = mean_attention(model, data, problems, sides=of_response(spec.data.task.longest))
-        return lines.calibrate(mean["self"], mean["cross"], told.sigma_own, told.sigma_cross), lines.state_dict()
+    def lines(model: Transformer, data: TaskData) -> Calibrated:
+        return calibrate(model, data, spec, seed)
 
     def give(model: Transformer, lines: Calibrated) -> None:
         lines_of(model).load_state_dict(lines[1])
 
-    return calibration.execute(spec.trainings(), seed, folder, report, loggers, calibrate, give, _records)
+    return calibration.execute(spec.trainings(), seed, folder, report, loggers, lines, give, _records)
+
+
+def calibrate(model: Transformer, data: TaskData, spec: CalibratedCell, seed: int) -> Calibrated:
+    """Set the lines of a model by its own attention, averaged over problems of the trained length, and return them."""
+    told, lines = spec.calibration, lines_of(model)
+    problems = longest_problems(data, told.examples, seed)
+    mean = mean_attention(model, data, problems, sides=of_response(spec.data.task.longest))
+    return lines.calibrate(mean["self"], mean["cross"], told.sigma_own, told.sigma_cross), lines.state_dict()
 
 
 def lines_of(model: Transformer) -> LineBias:

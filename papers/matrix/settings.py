@@ -1,4 +1,4 @@
-"""Settings of the matrix: tasks and sizes of the benchmark, one model and one budget, and what tricks change in them."""
+"""Settings of the matrix: tasks and sizes of the benchmark, one model and one budget, and what tricks need of them."""
 
 import math
 from collections.abc import Mapping
@@ -105,8 +105,8 @@ TASKS: Mapping[str, Column] = {
     "reverse": Column(Reverse(10), 10),
     "sorting": Column(Sorting(longest=10, alphabet=100), 10, "yes"),
 }
-"""By the name of the task in the benchmark. Of addition and copies theory speaks of binary numbers and repeated symbols,
-of sorting of distinct ones."""
+"""By the name of the task in the benchmark. Of addition theory speaks in binary, of copies with repeated symbols, of
+sorting without."""
 ROOM = 5
 """Trained lengths that tables of positions, marks and padded numbers have room for: a longer problem has no answer."""
 STEPS = 5000

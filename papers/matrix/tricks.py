@@ -20,7 +20,6 @@ from lengen.tasks.sorting import NextLarger
 from lengen.tasks.strings import Copy, Reverse
 from papers.matrix.settings import CalibratedCell, CalibrationSpec, CellSpec, encoded, room, tokens
 
-
 Trick = Callable[[CellSpec], CellSpec]
 
 
@@ -80,8 +79,8 @@ def spaces(spec: CellSpec) -> CellSpec:
 def index_hints(spec: CellSpec) -> CellSpec:
     """A mark stands before each digit, the same before digits of the same place, beginning anywhere in training.
 
-    Zhou et al. 2023 (2310.16028): addition and parity, with a scratchpad, go further with marks. An answer that is about
-    no place has its scratchpad here, too.
+    Zhou et al. 2023 (2310.16028): addition and parity, with a scratchpad, go further with marks. An answer that is
+    about no place has its scratchpad here, too.
     """
     task = spec.data.task
     if task.STAGES and not task.PLACEWISE:
@@ -140,9 +139,9 @@ def window(spec: CellSpec) -> CellSpec:
 def abc(spec: CellSpec) -> CellSpec:
     """A bias calibrated from a trained model's attention, for another model without positions.
 
-    "From Interpolation to Extrapolation", Section 5 and Table 1: successor, N x 1 and addition from 6 to 50 digits. Each
-    of both trainings has the budget. As published, numbers are padded to one length: of the first model where the second
-    reads one number, whose lines are counted from the units; of both in addition.
+    "From Interpolation to Extrapolation", Section 5 and Table 1: successor, N x 1 and addition from 6 to 50 digits.
+    Each of both trainings has the budget. As published, numbers are padded to one length: of the first model where the
+    second reads one number, whose lines are counted from the units; of both in addition.
     """
     spec = _with_lines(spec)
     task, data = spec.data.task, spec.data
@@ -187,12 +186,12 @@ def association(spec: CellSpec) -> CellSpec:
 
 
 def looped(spec: CellSpec) -> CellSpec:
-    """One block, applied once for each token of the prompt, with the input added each time.
+    """One block, applied once for every two tokens of the prompt, with the input added each time.
 
     Fan et al. 2024 (2409.15647): parity from 20 to 50 bits, addition and copies from 20 to 30 digits.
     """
     prompt, _ = spec.data.tokens(*room(spec))
-    rule = LoopsByLength(of="prompt", most=int(prompt) + 2)
+    rule = LoopsByLength(of="prompt", tokens=2, most=int(prompt) // 2 + 2)
     return overlay(spec, {"model": {"layers": 1, "loops_by_length": rule, "inject": "input"}})
 
 
@@ -216,7 +215,7 @@ def _with_lines(spec: CellSpec) -> CellSpec:
     The two numbers of addition are padded to the answers of twice the trained length; parity has its scratchpad.
     """
     if spec.benchmark not in SLOPES:
-        raise SettingError("the next answer token is found by its value, or by a number of operands that lines do not follow")
+        raise SettingError("the next answer token is found by its value, or operands are more than lines were trained")
     if spec.benchmark == "addition":
         return overlay(spec, {"data": _of_width(2 * spec.size + 1)})
     return overlay(spec, {"data.format.scratchpad": True}) if spec.benchmark == "parity" else spec
@@ -263,4 +262,4 @@ CONTROLS: Mapping[str, Control] = {
 """Trick -> its positive control."""
 LEFT_OUT: tuple[str, ...] = ()
 """Tricks whose control does not show under this budget: they have no other cell."""
-TRICKS: Mapping[str, Trick] = BASELINES | {name: globals()[name] for name in CONTROLS}
+TRICKS: Mapping[str, Trick] = {**BASELINES, **{name: globals()[name] for name in CONTROLS}}

@@ -14,7 +14,17 @@ import numpy as np
 
 from lengen.metrics import METRICS, measures
 from lengen.metrics.measures import (
-    AXES, ByLength, Family, Measure, Missing, OfRun, Scored, covered, exact_at, reached, short,
+    AXES,
+    ByLength,
+    Family,
+    Measure,
+    Missing,
+    OfRun,
+    Scored,
+    covered,
+    exact_at,
+    reached,
+    short,
 )  # fmt: skip
 from lengen.results.records import Run
 from lengen.settings.sections import Trained

@@ -8,8 +8,8 @@ A block stands between two comments that name its kind and what it is of:
 Pages and facts enter, pages leave. Kinds: *score card* (a line per paper), *first* (sentences and the picture of all)
 and *promises* (what each says beside what we see), of several papers; *rules* (how answers are given; it is of
 ``verdicts``); *diff* (a tested addition, by its name); and those of one paper: *answer* (its main statements), *claims*
-(the same as a table), *summary* (what it declares to say of its runs), *gallery* (its pictures), *ladder*
-(`reproduce.pages.ladder`), and what its report has (`reproduce.pages.report`).
+(the same as a table), *gallery* (its pictures), *ladder* (`reproduce.pages.ladder`), and what its report has
+(`reproduce.pages.report`).
 """
 
 import re
@@ -84,20 +84,6 @@ def _addition(name: str, repository: Path) -> str:
     if not path.is_file():
         raise BlockError(f"a page asks for a block 'diff of {name}', and there is no {path}; correct the comment")
     return path.read_text(encoding="utf-8")
-
-
-def _summary(paper: str, facts: Facts) -> str:
-    """Return the summary of a paper's committed runs, those of the largest profile that has any.
-
-    Raises:
-        BlockError: the paper declares no summary.
-    """
-    told = CATALOGUE.paper(paper).summary
-    if told is None:
-        raise BlockError(f"a page asks for a block 'summary of {paper}', which declares none; correct the comment")
-    items = CATALOGUE.experiments(paper)
-    sizes = ({item.name: CATALOGUE.declared_runs(facts.reference, item, size) for item in items} for size in PROFILES)
-    return told(next((runs for runs in sizes if any(runs.values())), {item.name: [] for item in items}))
 
 
 def sentence(found: Sequence[Comparison]) -> str:
@@ -199,7 +185,6 @@ OF_PAPERS: Mapping[str, Callable[[Sequence[Comparison], Facts], str]] = {
 OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "answer": lambda paper, facts: answers(facts.compared[paper]),
     "claims": lambda paper, facts: statements_table(facts.compared[paper].answers),
-    "summary": _summary,
     "identity": report.identity,
     "held": lambda paper, facts: report.statements(paper, facts, HOLDS, REPAIRED),
     "failed": report.failed,

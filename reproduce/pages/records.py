@@ -7,7 +7,7 @@ Declared experiments and their runs enter; rows and plain data for JSON leave, o
 
 import base64
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 import numpy as np
@@ -101,17 +101,12 @@ def attention(run: Run) -> dict[str, object] | None:
 # ------------------------------------------------------------------ a row for every experiment
 
 
-def experiments(
-    declared: Sequence[Experiment],
-    runs: Mapping[str, Sequence[Run]],
-    tokens: Callable[[Run], float] = costs.tokens,
-) -> list[tuple[str, ...]]:
+def experiments(declared: Sequence[Experiment], runs: Mapping[str, Sequence[Run]]) -> list[tuple[str, ...]]:
     """Return a row for every experiment, in the order of declaration.
 
-    It says how far its runs at its largest size learned and went on, medians over seeds, or why there is none;
-    ``tokens`` counts those of a run.
+    It says how far its runs at its largest size learned and went on, medians over seeds, or why there is none.
     """
-    return [_experiment(item, runs.get(item.name, ()), tokens) for item in declared]
+    return [_experiment(item, runs.get(item.name, ())) for item in declared]
 
 
 def largest(runs: Sequence[Run]) -> Sequence[Run]:
@@ -121,7 +116,7 @@ def largest(runs: Sequence[Run]) -> Sequence[Run]:
     return [run for run in runs if best and (run.store, run.profile) == (best.store, best.profile)]
 
 
-def _experiment(experiment: Experiment, runs: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, ...]:
+def _experiment(experiment: Experiment, runs: Sequence[Run]) -> tuple[str, ...]:
     name = experiment.figure, experiment.variant
     if not runs:
         if experiment.specs:
@@ -133,7 +128,7 @@ def _experiment(experiment: Experiment, runs: Sequence[Run], tokens: Callable[[R
     longest = [exact_at_longest(run.grid, run.trained) for run in some]
     seeds = f"{len(some)} seed{'s' * (len(some) > 1)}"
     return (
-        *name, _percent(inside), _percent(longest), _state(some), _percent(outside), *_took(some, tokens),
+        *name, _percent(inside), _percent(longest), _state(some), _percent(outside), *_took(some),
         f"{some[0].profile} size, {seeds}, {some[0].store} runs",
     )  # fmt: skip
 
@@ -148,7 +143,7 @@ def _state(some: Sequence[Run]) -> str:
     return LEARNED_IT if most_have_learned(some) else NOT_LEARNED
 
 
-def _took(some: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, str, str]:
+def _took(some: Sequence[Run]) -> tuple[str, str, str]:
     """Return medians over seeds of what a run took.
 
     These are parameters, millions of tokens that the model was trained on, seconds with all its trainings.
@@ -159,7 +154,7 @@ def _took(some: Sequence[Run], tokens: Callable[[Run], float]) -> tuple[str, str
         return format(median(known), form) if known else ""
 
     parameters = middle([costs.number(run, "parameters") for run in some], ",.0f")
-    millions = middle([tokens(run) / 1e6 for run in some], ".3g")
+    millions = middle([costs.tokens(run) / 1e6 for run in some], ".3g")
     return parameters, millions, middle([costs.whole(run) for run in some], ",.0f")
 
 

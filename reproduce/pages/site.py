@@ -156,8 +156,7 @@ def paper_page(held: Held) -> str:
     parts[1:] = [f"The same with {store} runs: [{paper}-{store}]({paper}-{store}.md)" for store, _ in others]
     links = [f"- [{_title(name, held)}]({paper}/{name}.md)" for name in held.names]
     parts += ["## Figures", "\n".join(links) or "No run has been drawn.", "## Experiments"]
-    tokens = CATALOGUE.paper(paper).tokens or costs.tokens
-    rows = records.experiments(CATALOGUE.experiments(paper), held.runs, tokens)
+    rows = records.experiments(CATALOGUE.experiments(paper), held.runs)
     linked = [[f"[{row[0]}]({paper}/{row[0]}.md)" if row[0] in held.names else row[0], *row[1:]] for row in rows]
     return "\n\n".join([*parts, folded(f"{len(rows)} experiments", table(records.HEAD, linked), "markdown")]) + "\n"
 

@@ -130,11 +130,6 @@ def updates_made(spec: Spec, runs: Sequence[Run]) -> float | None:
 
 
 def training(run: Run) -> float:
-    """Return the seconds of all its trainings, those included that were tried and left."""
-    return max(_kept(run), run.scalar("seconds_of_all_trainings", 0.0))
-
-
-def _kept(run: Run) -> float:
     """Return the seconds of training its model.
 
     Before checkpoints kept the time, ``seconds_training`` of an interrupted run had those of its last process alone;
@@ -145,7 +140,7 @@ def _kept(run: Run) -> float:
 
 def tokens(run: Run) -> float:
     """Return the tokens that its model was trained on, as the run counted them: padding included."""
-    return number(run, "tokens_per_second") * _kept(run)
+    return number(run, "tokens_per_second") * training(run)
 
 
 def measuring(run: Run) -> float:

@@ -136,6 +136,6 @@ def test_attention_is_shown_of_a_model_there(monkeypatch):
 ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
 """Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
 CHECKED = {
-    "bias.py", "inside.py", "across_tasks.py", "loading.py", "chance.py", "sections.py",
+    "bias.py", "inside.py", "loading.py", "chance.py", "sections.py",
 }  # fmt: skip
 """Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""
