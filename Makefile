@@ -78,7 +78,7 @@ published-paper%: setup
 	@$(RUN) run paper$* --profile paper --missing --telling-first$(DRY_RUN)
 
 matrix: PROFILE = night
-matrix: setup  ## every trick on every task: hours, resumable; DRY=1: what it costs
+matrix: setup  ## every trick on every task: a night and more, resumable; DRY=1: what it costs
 	$(RUN) run matrix --profile $(PROFILE)$(DRY_RUN)
 
 figures: setup  ## redraw every figure from the stored runs

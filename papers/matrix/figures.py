@@ -43,7 +43,7 @@ def verdict(trick: str, runs: Runs) -> str:
     """Return whether a control is shown: each of its seeds exceeds each of the baseline, as statements ask of four."""
     both = sides(trick, runs)
     if min(map(len, both)) < SEEDS:
-        return "too few seeds" if both[0] else "not run"
+        return "too few seeds" if both[0] else "no runs yet"
     ours, theirs = ([top / of for top, of in (exact_at(run, CONTROLS[trick].at) for run in side)] for side in both)
     return "shown" if min(ours) > max(theirs) and median(ours) >= FLOOR else "not shown"
 
@@ -111,7 +111,7 @@ def reach(picture: Picture, runs: Runs, published: Published) -> Figure:
     bar.ax.set_yticklabels(map(str, shown))
     bar.ax.minorticks_off()
     bar.set_label(AXIS.replace(" of", "\nof"))
-    words = {"its control": OWN, "its source expects help": EXPECTED, "not run": NOT_RUN}
+    words = {"its control": OWN, "its source expects help": EXPECTED, "no runs yet": NOT_RUN}
     key = [Patch(label=word, **look) for word, look in words.items()]
     plotting.legend(figure, [*key, Patch(label="range not learned", facecolor=GREY)])
     return figure

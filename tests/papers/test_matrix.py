@@ -193,7 +193,7 @@ def test_a_control_is_shown_where_its_statement_holds():
     assert said == {
         "index_hints": "shown", "hard_alibi": "not shown", "randomised": "not shown", "association": "too few seeds",
     }  # fmt: skip
-    assert figures.verdict("coupled", some) == "not run"
+    assert figures.verdict("coupled", some) == "no runs yet"
     found = {answer.statement.id: answer for answer in answers("matrix", lambda name, profile: some.get(name, []))}
     words = {finding.part.left[0].split("/")[2]: finding.word for finding in found["copies"].findings}
     assert [name for name, word in words.items() if word == "holds"] == ["index_hints"]
@@ -205,7 +205,7 @@ def test_pictures_say_what_ran_and_what_did_not(made):
     for figure in FIGURES[:2]:
         with plotting.style():
             drawn[figure.name] = plotting.pictures(figure.draw(runs(made)), ["svg"])["svg"].decode()
-    assert drawn["controls"].count(">not run<") == len(CONTROLS) - bool(made)
+    assert drawn["controls"].count(">no runs yet<") == len(CONTROLS) - bool(made)
     assert drawn["controls"].count(">too few seeds<") == bool(made)
-    assert ">not run<" in drawn["reach"] and drawn["reach"].count(">yes<") == 1
+    assert ">no runs yet<" in drawn["reach"] and drawn["reach"].count(">yes<") == 1
     assert (">1.5<" in drawn["reach"]) is bool(made)

@@ -83,7 +83,7 @@ def test_experiments_are_left_by_the_words_of_their_rows_and_sorted_by_a_heading
         return left.map(row => row.cells[0].textContent + '/' + row.cells[1].textContent);"""
     names = [f"{item.figure}/{item.variant}" for item in CATALOGUE.experiments("matrix")]
     assert browser.run(choose, "") == names
-    left = browser.run(choose, "not learned")
+    left = browser.run(choose, "refused")
     assert 0 < len(left) < len(names) and set(left) < set(names)
     assert browser.run(choose, "") == names
     browser.open(site / "coupling.html")
