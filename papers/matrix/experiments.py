@@ -9,7 +9,7 @@ from papers.matrix.settings import TASKS, CellSpec, plain
 from papers.matrix.tricks import CONTROLS, LEFT_OUT, TRICKS
 
 UNPUBLISHED = "no publication has this setting: one model and one budget for every trick are this suite's own"
-HOURS = "minutes a cell, hours for the matrix: a night has it"
+HOURS = "a night has it"
 QUICK = ("copy/plain", "copy/index_hints", "successor/plain", "successor/window")
 """Cells that the cpu profile has: two controls with their baselines, as a night trains them."""
 

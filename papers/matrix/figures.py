@@ -50,7 +50,7 @@ def verdict(trick: str, runs: Runs) -> str:
 
 def controls(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw each trick on its own task: reach of its seeds, of the baseline's, and what was published."""
-    figure = plotting.sheet(plotting.PAGE, 0.2 * len(CONTROLS) + 1.0)
+    figure = plotting.sheet(plotting.PAGE, 0.17 * len(CONTROLS) + 0.9)
     axes = figure.subplots()
     looks: Mapping[str, dict[str, Any]] = {
         "trick": {"color": COLOURS[0], "marker": "o", "ms": 4},
