@@ -1,6 +1,6 @@
 """Pictures of the matrix: which trick shows its published effect, and how far each trick carries each task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
@@ -52,15 +52,16 @@ def controls(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw each trick on its own task: reach of its seeds, of the baseline's, and what was published."""
     figure = plotting.sheet(plotting.PAGE, 0.17 * len(CONTROLS) + 0.9)
     axes = figure.subplots()
-    looks: Mapping[str, dict[str, Any]] = {
-        "trick": {"color": COLOURS[0], "marker": "o", "ms": 4},
-        "baseline": {"color": COLOURS[1], "marker": "x", "ms": 4},
-        "published": {"color": BLACK, "marker": "D", "mfc": "none", "ms": 5},
-    }
+    looks: Sequence[dict[str, Any]] = (
+        {"label": "trick", "color": COLOURS[0], "marker": "o"},
+        {"label": "baseline", "color": COLOURS[1], "marker": "x"},
+        {"label": "published", "color": BLACK, "marker": "D", "mfc": "none"},
+    )
     for row, (trick, control) in enumerate(CONTROLS.items()):
         values = [*map(reaches, sides(trick, runs)), [control.published]]
-        for (name, look), some, shift in zip(looks.items(), values, (-0.15, 0.15, 0), strict=True):
-            axes.plot(some, np.full(len(some), row + shift), ls="", clip_on=False, label=name, **look)
+        for look, some, shift in zip(looks, values, (-0.15, 0.15, 0), strict=True):
+            if some:
+                axes.plot(some, [row + shift] * len(some), ls="", ms=4, clip_on=False, **look)
         axes.text(1.02, row, verdict(trick, runs), transform=axes.get_yaxis_transform(), va="center")
     axes.set_xscale("symlog", linthresh=1, linscale=0.6)
     axes.set(xlim=(-0.05, 120), ylim=(len(CONTROLS) - 0.5, -0.5), xlabel=AXIS)
@@ -68,7 +69,7 @@ def controls(picture: Picture, runs: Runs, published: Published) -> Figure:
     axes.axvline(1, color="0.8", lw=0.8, zorder=0)
     names = [f"{trick}: {control.task} {TASKS[control.task].size}" for trick, control in CONTROLS.items()]
     axes.set_yticks(range(len(names)), labels=names)
-    plotting.legend(figure, [Line2D([], [], ls="", label=name, **look) for name, look in looks.items()])
+    plotting.legend(figure, [Line2D([], [], ls="", ms=4, **look) for look in looks])
     return figure
 
 
@@ -92,9 +93,9 @@ def reach(picture: Picture, runs: Runs, published: Published) -> Figure:
             if some := runs.get(name, ()):
                 value, learned = float(median(reaches(some))), most_have_learned(some)
                 look = {"facecolor": colours.to_rgba(np.maximum(value, 1)) if learned else GREY, "edgecolor": "white"}
-                ink = "white" if learned and value > 20 else BLACK
                 if learned:
-                    axes.text(column, row, f"{value:.2g}", ha="center", va="center", size=plotting.LETTER, color=ink)
+                    ink = "white" if value > 20 else BLACK
+                    axes.text(column, row, f"{value:.3g}", ha="center", va="center", size=plotting.LETTER, color=ink)
             axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, lw=0.6, **look))
             control = CONTROLS.get(trick)
             if control and task in (control.task, *control.also):

@@ -32,13 +32,9 @@ def execute(spec: CellSpec, seed: int, folder: Path, report: Report, loggers: Lo
     began = time.monotonic()
     scores = evaluate(Model(Found(spec, folder / run.WEIGHTS, spec.benchmark)), spec.benchmark, spec.size)
     seconds = outcome.info["seconds_measuring"] + time.monotonic() - began
-    measures = {name: float(getattr(scores, name)) for name in MEASURES}
-    info = outcome.info | {
-        "seconds_measuring": round(seconds, 1),
-        "scalars": outcome.info["scalars"] | measures,
-        "trained": spec.trained.size,
-    }
-    return replace(outcome, grid=Grid(scores.axes, scores.scores), info=info)
+    scalars = outcome.info["scalars"] | {name: float(getattr(scores, name)) for name in MEASURES}
+    info = {"seconds_measuring": round(seconds, 1), "scalars": scalars, "trained": spec.trained.size}
+    return replace(outcome, grid=Grid(scores.axes, scores.scores), info=outcome.info | info)
 
 
 Calibrated = tuple[torch.Tensor, dict[str, torch.Tensor]]
@@ -73,11 +69,6 @@ def lines_of(model: Transformer) -> LineBias:
 
 def _records(lines: Calibrated, began: dict[str, Any], info: dict[str, Any]) -> calibration.Records:
     """Return the lines, how many heads have one, and how far the first model came."""
-    heads, tables = lines
-    scalars = {
-        f"{calibration.FIRST}_{VALIDATION}": began["scalars"][VALIDATION],
-        "transparent_heads": float((~heads).sum()),
-    }
-    notes = [] if heads.any() else ["no line passed the threshold in any head: the second model has no bias"]
-    arrays = {f"lines.{name.removesuffix('.table')}": table for name, table in tables.items()}
-    return calibration.Records(scalars, notes, arrays)
+    first = {f"{calibration.FIRST}_{VALIDATION}": began["scalars"][VALIDATION]}
+    scalars = {**first, "transparent_heads": float((~lines[0]).sum())}
+    return calibration.Records(scalars, [], {f"lines.{name}": table for name, table in lines[1].items()})

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import structs
 
 from lengen.benchmark.tasks import task_of
+from lengen.experiment import of_width
 from lengen.formats.linear import Linear
 from lengen.part import Count, NotNegative, SettingError, Size
 from lengen.position_ids.places import Consecutive, NoPositionIds
@@ -109,27 +110,19 @@ TASKS: Mapping[str, Column] = {
 sorting without."""
 ROOM = 5
 """Trained lengths that tables of positions, marks and padded numbers have room for: a longer problem has no answer."""
-STEPS = 5000
 
 
 def plain(name: str, profile: str) -> CellSpec:
     """Return the plain decoder on a task: no positions, answers of numbers from the units on."""
     task, size, _ = TASKS[name]
     small = profile == "smoke"
-    numbers, bound = task.ROWS.numbers, task.ROWS.answer is Row.BOUND
-    layers, heads, head_dim = (1, 2, 8) if small else (3, 4, 32)
+    written = Linear(reverse_response=task.ROWS.numbers, pad_response=task.ROWS.answer is Row.BOUND)
+    shape = of_width(16, 2, 2) if small else of_width(128, 4, 2)
     return CellSpec(
-        benchmark=name,
-        size=size,
-        data=DataSpec(
-            task=task, format=Linear(reverse_response=numbers, pad_response=bound), position_ids=NoPositionIds()
-        ),
-        model=ModelSpec(
-            layers=layers, heads=heads, width=heads * head_dim, head_dim=head_dim, ff_width=2 * heads * head_dim,
-            encoding=NoEncoding(), architecture=Decoder(), tied=False,
-        ),
+        benchmark=name, size=size, data=DataSpec(task=task, format=written, position_ids=NoPositionIds()),
+        model=ModelSpec(layers=1 if small else 3, **shape, encoding=NoEncoding(), architecture=Decoder(), tied=False),
         train=TrainSpec(
-            steps=2 if small else STEPS, batch=4 if small else 64, lr=1e-3, bucket=2 if small else 16,
+            steps=2 if small else 5000, batch=4 if small else 64, lr=1e-3, bucket=2 if small else 16,
             evaluations=1 if small else 5, one_length=isinstance(task, Skewed),
             precision="32-true" if small else "bf16-products",
         ),

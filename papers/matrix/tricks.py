@@ -43,7 +43,7 @@ def coupled(spec: CellSpec) -> CellSpec:
 
     Cho et al. 2024 (2405.20671): addition from 30 to 200 digits.
     """
-    return _coupled(_padded(spec), levels=1)
+    return _coupled(spec, levels=1)
 
 
 def coupled_scratchpad(spec: CellSpec) -> CellSpec:
@@ -52,8 +52,7 @@ def coupled_scratchpad(spec: CellSpec) -> CellSpec:
     "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count", Figure 3: parity from 20 to 100
     bits; Figure 1: sums of 30 numbers of 30 digits from 10 of 10.
     """
-    spec = _padded(overlay(spec, {"data.format.scratchpad": True}))
-    return _coupled(spec, levels=1 + (spec.data.task.most > 1))
+    return _coupled(overlay(spec, {"data.format.scratchpad": True}), levels=1 + (spec.data.task.most > 1))
 
 
 def abacus(spec: CellSpec) -> CellSpec:
@@ -195,13 +194,10 @@ def looped(spec: CellSpec) -> CellSpec:
     return overlay(spec, {"model": {"layers": 1, "loops_by_length": rule, "inject": "input"}})
 
 
-def _padded(spec: CellSpec) -> CellSpec:
-    bound = spec.benchmark in ("addition", "sums")
-    return overlay(spec, {"data.format.pad_query": True}) if bound else spec
-
-
 def _coupled(spec: CellSpec, levels: int) -> CellSpec:
     longest, most = room(spec)
+    if spec.benchmark in ("addition", "sums"):
+        spec = overlay(spec, {"data.format.pad_query": True})
     return encoded(spec, Learned(), Coupled((2 * longest + 2 * most, 3 * most + 6)[:levels]))
 
 

@@ -124,7 +124,7 @@ def test_a_calibrated_run_that_was_killed_between_its_trainings_goes_on_there(tm
     outcome = run_setting(spec, 0, tmp_path, silent)
     assert first.stat().st_mtime_ns == before
     weights = load_file(tmp_path / training.WEIGHTS)
-    assert torch.equal(weights["lines.cross.table"], torch.from_numpy(outcome.arrays["lines.cross"]))
+    assert torch.equal(weights["lines.cross.table"], torch.from_numpy(outcome.arrays["lines.cross.table"]))
     assert {"interpolation_val_exact_match", "transparent_heads", "reach"} <= outcome.info["scalars"].keys()
     broken = lengen.replace(spec, benchmark="copies")
     with pytest.raises(lengen.SettingError, match="benchmark=copies, size=10: 'copies' is no task"):
