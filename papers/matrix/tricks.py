@@ -251,7 +251,7 @@ CONTROLS: Mapping[str, Control] = {
     "index_hints": Control("copy", 1.5, 2, also=("addition", "parity")),
     "hard_alibi": Control("copy", 1.5, 5),
     "randomised": Control("copy", 1.5, 12.5, "rope", also=("reverse",)),
-    "association": Control("copy", 1.5, 2, "rope", also=("addition",)),
+    "association": Control("copy", 1.1, 2, "rope", also=("addition",)),
     "tempered": Control("sorting", 2, 5, also=("successor",)),
     "hint": Control("sorting", 2, 5),
 }

@@ -157,7 +157,10 @@ class Vocabulary:
         found = {**FAMILIES, **self.own}[family]
         if isinstance(found, Measure) is bool(dot):
             raise KeyError(name)
-        return found if isinstance(found, Measure) else found(rest)
+        try:
+            return found if isinstance(found, Measure) else found(rest)
+        except ValueError:  # no axis, or no number
+            raise KeyError(name) from None
 
 
 def paper_measures(name: str) -> Vocabulary:

@@ -25,6 +25,7 @@ from papers.matrix.experiments import EXPERIMENTS, FIGURES, cell
 from papers.matrix.settings import ROOM, TASKS
 from papers.matrix.tricks import BASELINES, CONTROLS, TRICKS
 from reproduce.comparison.answers import answers
+from reproduce.comparison.measures import paper_measures
 from reproduce.comparison.statements import statements
 from tests.fixtures.runs import counted
 
@@ -174,6 +175,14 @@ def test_measures_read_the_frozen_problems_by_the_larger_operand():
     assert exact_at(one, 1.5)[0] == exact_at(one, 1.5)[1] > 0 and exact_at(one, 2)[0] == 0
     with pytest.raises(lengen.metrics.measures.Missing, match="addition/coupled was not tested at 7 trained lengths"):
         exact_at(one, 7)
+
+
+def test_measures_without_an_axis_or_a_number_are_unknown():
+    known = paper_measures("matrix")
+    assert known.measure("at.1.5").proportion and not known.measure("reach.both").proportion
+    for name in ("at.far", "reach.width", "at"):
+        with pytest.raises(KeyError):
+            known.measure(name)
 
 
 def test_controls_are_the_parts_of_the_statements():
