@@ -51,15 +51,13 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "controls", "Each trick on its own task", f"{OWN}:controls",
         tuple(item for item in EXPERIMENTS if item.name in CONTROLLED), seeds="each",
-        caption="Each trick on the task that it was published for. Solved multiple of the trained length: exact match "
-        "of at least 0.9 there and at all shorter lengths. Shown: every seed has more right beyond the trained length, "
-        "at the multiple that papers/matrix/tricks.py names, than every seed of the baseline, four against four.",
+        caption="Solved: exact match of at least 0.9 there and at all shorter lengths. Shown: each of four seeds has "
+        "more right beyond the trained length than each of the baseline's, at the multiple that tricks.py names.",
     ),
     figure_of(
         "reach", "Which trick helps which task", f"{OWN}:reach", EXPERIMENTS,
-        caption="Solved multiple of the trained length, median over seeds. C-RASP: whether theory expects a decoder to "
-        "go further. Thick frame: the control of the trick; dotted: its source expects help. Grey: most seeds did not "
-        "learn the range. Hatched: not run. White: the trick makes no sense for the task, or is not built for it.",
+        caption="Medians over seeds. C-RASP: whether theory expects a decoder to go further than it was trained. "
+        "White: the trick makes no sense for the task, or is not built for it.",
     ),
     *(
         figure_of(task, f"{task}, every trick by length", TABLE,

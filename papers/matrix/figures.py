@@ -17,7 +17,7 @@ from lengen.metrics.measures import exact_at, most_have_learned, reached
 from lengen.plotting import BLACK, COLOURS, Published, Runs
 from lengen.results.records import Run
 from papers.matrix.experiments import EXPERIMENTS
-from papers.matrix.settings import TASKS
+from papers.matrix.settings import TASKS, THEORY
 from papers.matrix.tricks import CONTROLS, TRICKS
 
 REFUSED = {item.name for item in EXPERIMENTS if not item.specs}
@@ -25,7 +25,7 @@ SEEDS = 4
 """Seeds on each side that a control needs."""
 FLOOR = 0.01
 """Median exact match below which nothing is shown."""
-AXIS = "Solved multiple of the trained length"
+AXIS = "Solved multiple of trained length"
 
 
 def reaches(runs: Sequence[Run]) -> list[float]:
@@ -67,7 +67,7 @@ def controls(picture: Picture, runs: Runs, published: Published) -> Figure:
     axes.set(xlim=(-0.05, 120), ylim=(len(CONTROLS) - 0.5, -0.5), xlabel=AXIS)
     axes.set_xticks(ticks := (0, 1, 2, 5, 10, 20, 50, 100), labels=map(str, ticks))
     axes.axvline(1, color="0.8", lw=0.8, zorder=0)
-    names = [f"{trick}: {control.task} {TASKS[control.task].size}" for trick, control in CONTROLS.items()]
+    names = [f"{trick}: {control.task} {TASKS[control.task].longest}" for trick, control in CONTROLS.items()]
     axes.set_yticks(range(len(names)), labels=names)
     plotting.legend(figure, [Line2D([], [], ls="", ms=4, **look) for look in looks])
     return figure
@@ -84,12 +84,12 @@ def reach(picture: Picture, runs: Runs, published: Published) -> Figure:
     figure = plotting.sheet(plotting.PAGE, 0.27 * len(TASKS) + 1.6)
     axes = figure.subplots()
     colours = ScalarMappable(LogNorm(1, 100), plotting.HEAT)
-    for row, (task, (_, _, theory)) in enumerate(TASKS.items()):
-        axes.text(-1.3, row, theory, ha="center", va="center")
+    for row, task in enumerate(TASKS):
+        axes.text(-1.3, row, THEORY.get(task, "open"), ha="center", va="center")
         for column, trick in enumerate(TRICKS):
             if (name := f"matrix/{task}/{trick}") in REFUSED:
                 continue
-            look = NOT_RUN
+            look, control = NOT_RUN, CONTROLS.get(trick)
             if some := runs.get(name, ()):
                 value, learned = float(median(reaches(some))), most_have_learned(some)
                 look = {"facecolor": colours.to_rgba(np.maximum(value, 1)) if learned else GREY, "edgecolor": "white"}
@@ -97,7 +97,6 @@ def reach(picture: Picture, runs: Runs, published: Published) -> Figure:
                     ink = "white" if value > 20 else BLACK
                     axes.text(column, row, f"{value:.3g}", ha="center", va="center", size=plotting.LETTER, color=ink)
             axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, lw=0.6, **look))
-            control = CONTROLS.get(trick)
             if control and task in (control.task, *control.also):
                 frame = OWN if task == control.task else EXPECTED
                 axes.add_patch(Rectangle((column - 0.43, row - 0.43), 0.86, 0.86, zorder=3, **frame))
@@ -105,14 +104,13 @@ def reach(picture: Picture, runs: Runs, published: Published) -> Figure:
     axes.set_xticks(
         [-1.3, *range(len(TRICKS))], labels=["C-RASP", *TRICKS], rotation=45, ha="right", rotation_mode="anchor"
     )
-    axes.set_yticks(range(len(TASKS)), labels=[f"{task} {column.size}" for task, column in TASKS.items()])
+    axes.set_yticks(range(len(TASKS)), labels=[f"{name} {task.longest}" for name, task in TASKS.items()])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    bar = figure.colorbar(colours, ax=axes, aspect=25, pad=0.01, ticks=(shown := [1, 2, 5, 10, 20, 50, 100]))
-    bar.ax.set_yticklabels(map(str, shown))
+    ticks = [1, 2, 5, 10, 20, 50, 100]
+    bar = figure.colorbar(colours, ax=axes, aspect=25, pad=0.01, ticks=ticks, format="{x:g}", label=AXIS)
     bar.ax.minorticks_off()
-    bar.set_label(AXIS.replace(" of", "\nof"))
-    words = {"its control": OWN, "its source expects help": EXPECTED, "no runs yet": NOT_RUN}
-    key = [Patch(label=word, **look) for word, look in words.items()]
-    plotting.legend(figure, [*key, Patch(label="range not learned", facecolor=GREY)])
+    key = {"its control": OWN, "its source expects help": EXPECTED, "no runs yet": NOT_RUN}
+    key["range not learned"] = {"facecolor": GREY}
+    plotting.legend(figure, [Patch(label=word, **look) for word, look in key.items()])
     return figure

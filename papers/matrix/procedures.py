@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +44,11 @@ Calibrated = tuple[torch.Tensor, dict[str, torch.Tensor]]
 
 def calibrated(spec: CalibratedCell, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> run.Outcome:
     """Make both trainings of a calibrated bias."""
-
-    def lines(model: Transformer, data: TaskData) -> Calibrated:
-        return calibrate(model, data, spec, seed)
-
-    def give(model: Transformer, lines: Calibrated) -> None:
-        lines_of(model).load_state_dict(lines[1])
-
-    return calibration.execute(spec.trainings(), seed, folder, report, loggers, lines, give, _records)
+    found = partial(calibrate, spec, seed)
+    return calibration.execute(spec.trainings(), seed, folder, report, loggers, found, _give, _records)
 
 
-def calibrate(model: Transformer, data: TaskData, spec: CalibratedCell, seed: int) -> Calibrated:
+def calibrate(spec: CalibratedCell, seed: int, model: Transformer, data: TaskData) -> Calibrated:
     """Set the lines of a model by its own attention, averaged over problems of the trained length, and return them."""
     told, lines = spec.calibration, lines_of(model)
     problems = longest_problems(data, told.examples, seed)
@@ -65,6 +60,10 @@ def lines_of(model: Transformer) -> LineBias:
     """Return the lines of a decoder that has some."""
     assert isinstance(model, Decoder) and model.lines is not None
     return model.lines
+
+
+def _give(model: Transformer, lines: Calibrated) -> None:
+    lines_of(model).load_state_dict(lines[1])
 
 
 def _records(lines: Calibrated, began: dict[str, Any], info: dict[str, Any]) -> calibration.Records:

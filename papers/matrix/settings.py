@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
@@ -12,7 +12,7 @@ from lengen.formats.linear import Linear
 from lengen.part import Count, NotNegative, SettingError, Size
 from lengen.position_ids.places import Consecutive, NoPositionIds
 from lengen.settings.attention_biases import Lines
-from lengen.settings.changes import overlay
+from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import Decoder, Encoding, ModelSpec, NoEncoding, Sinusoidal
 from lengen.settings.sections import DataSpec, Section, TestSpec, Trained, TrainSpec
 from lengen.settings.spec import Spec, validate
@@ -69,8 +69,7 @@ class CalibratedCell(CellSpec, frozen=True, kw_only=True):
         """Return the model that is calibrated from, all of whose lines are open, and the one that is measured."""
         data = structs.replace(self.data, position_ids=Consecutive())
         if self.calibration.width:
-            unpadded = {"pad_query": False, "pad_response": False, "width": self.calibration.width}
-            data = overlay(data, {"format": unpadded})
+            data = overlay(data, fixed(self.calibration.width))
         model = structs.replace(self.model, encoding=self.calibration.encoding)
         first = Spec(data=data, model=model, train=self.train, test=self.test)
         return first, Spec(data=self.data, model=self.model, train=self.train, test=self.test)
@@ -78,48 +77,31 @@ class CalibratedCell(CellSpec, frozen=True, kw_only=True):
     def check(self) -> None:
         super().check()
         if not isinstance(self.model.attention_bias, Lines):
-            fault = "model.architecture.attention_bias: a calibrated bias is made of lines"
-            raise SettingError(f"{fault}; set model.architecture.attention_bias=lines")
+            raise SettingError("model.architecture.attention_bias: a calibrated bias is made of lines; choose lines")
         for training in self.trainings():
             validate(training)
 
 
-class Column(NamedTuple):
-    """A task of the matrix."""
-
-    task: Task
-    """The task that trains it."""
-    size: int
-    """Longest trained length."""
-    theory: Literal["yes", "no", "open"] = "open"
-    """Whether C-RASP has a program for it (Huang et al. 2025, 2410.02140; docs/related.md): where it does, a decoder
-    should go further than it was trained."""
-
-
-TASKS: Mapping[str, Column] = {
-    "addition": Column(Addition(6, operands=2), 6, "no"),
-    "n_by_1": Column(NByOne(6), 6),
-    "successor": Column(Successor(6), 6),
-    "sums": Column(Addition(3, operands=3), 3),
-    "parity": Column(Parity(10), 10, "no"),
-    "copy": Column(Copy(10), 10, "no"),
-    "reverse": Column(Reverse(10), 10),
-    "sorting": Column(Sorting(longest=10, alphabet=100), 10, "yes"),
-}
-"""By the name of the task in the benchmark. Of addition theory speaks in binary, of copies with repeated symbols, of
-sorting without."""
+TASKS: Mapping[str, Task] = {
+    "addition": Addition(6, operands=2), "n_by_1": NByOne(6), "successor": Successor(6),
+    "sums": Addition(3, operands=3), "parity": Parity(10), "copy": Copy(10), "reverse": Reverse(10),
+    "sorting": Sorting(longest=10, alphabet=100),
+}  # fmt: skip
+"""Name of a task of the benchmark -> the task that trains it, to its size."""
+THEORY = {"addition": "no", "parity": "no", "copy": "no", "sorting": "yes"}
+"""Whether C-RASP has a program for a task (Huang et al. 2025, 2410.02140; docs/related.md): where it has, a decoder
+should go further than it was trained. It speaks of binary addition, repeated symbols in copies and none in sorting."""
 ROOM = 5
 """Trained lengths that tables of positions, marks and padded numbers have room for: a longer problem has no answer."""
 
 
 def plain(name: str, profile: str) -> CellSpec:
     """Return the plain decoder on a task: no positions, answers of numbers from the units on."""
-    task, size, _ = TASKS[name]
-    small = profile == "smoke"
+    task, small = TASKS[name], profile == "smoke"
     written = Linear(reverse_response=task.ROWS.numbers, pad_response=task.ROWS.answer is Row.BOUND)
     shape = of_width(16, 2, 2) if small else of_width(128, 4, 2)
     return CellSpec(
-        benchmark=name, size=size, data=DataSpec(task=task, format=written, position_ids=NoPositionIds()),
+        benchmark=name, size=task.longest, data=DataSpec(task=task, format=written, position_ids=NoPositionIds()),
         model=ModelSpec(layers=1 if small else 3, **shape, encoding=NoEncoding(), architecture=Decoder(), tied=False),
         train=TrainSpec(
             steps=2 if small else 5000, batch=4 if small else 64, lr=1e-3, bucket=2 if small else 16,
@@ -128,6 +110,11 @@ def plain(name: str, profile: str) -> CellSpec:
         ),
         test=TestSpec(lengths=(task.longest,), counts=(task.most,), examples=1, free_running=False),
     )  # fmt: skip
+
+
+def fixed(width: int) -> Changes:
+    """Return the changes of data whose numbers are all padded to a width."""
+    return {"format": {"pad_query": False, "pad_response": False, "width": width}}
 
 
 def room(spec: CellSpec) -> tuple[int, int]:

@@ -7,6 +7,8 @@ Each docstring: what it is, its source, and what the source reports. A trick tha
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from msgspec import structs
+
 from lengen.part import SettingError
 from lengen.position_ids.digit_places import Abacus, Coupled
 from lengen.position_ids.places import Consecutive, Randomised
@@ -18,7 +20,7 @@ from lengen.tasks.arithmetic import DigitSums
 from lengen.tasks.base import Task
 from lengen.tasks.sorting import NextLarger
 from lengen.tasks.strings import Copy, Reverse
-from papers.matrix.settings import CalibratedCell, CalibrationSpec, CellSpec, encoded, room, tokens
+from papers.matrix.settings import CalibratedCell, CalibrationSpec, CellSpec, encoded, fixed, room, tokens
 
 Trick = Callable[[CellSpec], CellSpec]
 
@@ -145,11 +147,10 @@ def abc(spec: CellSpec) -> CellSpec:
     spec = _with_lines(spec)
     task, data = spec.data.task, spec.data
     width = task.longest + 1 if task.ROWS.numbers and spec.benchmark != "addition" else 0
-    columns, _ = (overlay(data, _of_width(width)) if width else data).tokens(task.longest, task.most)
+    columns, _ = (overlay(data, fixed(width)) if width else data).tokens(task.longest, task.most)
     lines = Lines(rows=task.longest, columns=int(columns), slopes=SLOPES[spec.benchmark])
     spec = overlay(spec, {"model.architecture": Decoder(lines)})
-    fields = {name: getattr(spec, name) for name in spec.__struct_fields__}
-    return CalibratedCell(**fields, calibration=CalibrationSpec(width=width))
+    return CalibratedCell(**structs.asdict(spec), calibration=CalibrationSpec(width=width))
 
 
 def hard_alibi(spec: CellSpec) -> CellSpec:
@@ -201,10 +202,6 @@ def _coupled(spec: CellSpec, levels: int) -> CellSpec:
     return encoded(spec, Learned(), Coupled((2 * longest + 2 * most, 3 * most + 6)[:levels]))
 
 
-def _of_width(width: int) -> dict[str, object]:
-    return {"format": {"pad_query": False, "pad_response": False, "width": width}}
-
-
 def _with_lines(spec: CellSpec) -> CellSpec:
     """Written so that what is read for one answer token after another lies on lines, counted from an end of the prompt.
 
@@ -213,7 +210,7 @@ def _with_lines(spec: CellSpec) -> CellSpec:
     if spec.benchmark not in SLOPES:
         raise SettingError("the next answer token is found by its value, or operands are more than lines were trained")
     if spec.benchmark == "addition":
-        return overlay(spec, {"data": _of_width(2 * spec.size + 1)})
+        return overlay(spec, {"data": fixed(2 * spec.size + 1)})
     return overlay(spec, {"data.format.scratchpad": True}) if spec.benchmark == "parity" else spec
 
 

@@ -144,7 +144,7 @@ def test_a_planted_line_is_calibrated_and_no_other(task, tmp_path, monkeypatch):
     column = lines.columns - 2 if lines.slopes[-1] < 0 else 1
     bias.cross.table[-1, :, column - bias.cross.first] = 0.0
     planted = bias.cross.table.clone()
-    heads, tables = procedures.calibrate(model, data, spec, 0)
+    heads, tables = procedures.calibrate(spec, 0, model, data)
     assert bool(heads.all()) and torch.equal(tables["cross.table"], planted)
     assert bool((tables["own.table"] == -torch.inf).all())
 
