@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lengen.metrics.responses import EXACT_MATCH
-from lengen.results.records import Counts, Grid, Run, wilson
-from lengen.settings.sections import Trained
+from lengen.results.records import Counts, Run, wilson
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,12 +58,6 @@ class OfRun:
 Measure = Scored | ByLength | OfRun
 Family = Callable[[str], Measure]
 """Measures named by what runs stored: the family ``hits`` makes ``hits.early_end`` of "early_end"."""
-
-
-def exact_at_longest(grid: Grid, span: Trained) -> float:
-    """Return exact match at the longest trained length, over all trained counts; NaN if that was not tested."""
-    cells = [cell for cell in grid.scores if cell[0] == span.length and span.has(cell)]
-    return grid.total(cells, grid.mode).rate(EXACT_MATCH.numerator) if cells else math.nan
 
 
 def stored(run: Run, name: str) -> "np.ndarray":

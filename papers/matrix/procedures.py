@@ -20,9 +20,6 @@ from lengen.results.records import Grid
 from lengen.training import calibration, run
 from papers.matrix.settings import CalibratedCell, CellSpec
 
-MEASURES = ("in_range", "reach", "area")
-"""Headline numbers of the benchmark that are among the scalars of a run."""
-
 
 def execute(spec: CellSpec, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> run.Outcome:
     """Train and put the frozen problems to the model; called again after a kill it goes on."""
@@ -33,7 +30,7 @@ def execute(spec: CellSpec, seed: int, folder: Path, report: Report, loggers: Lo
     began = time.monotonic()
     scores = evaluate(Model(Found(spec, folder / run.WEIGHTS, spec.benchmark)), spec.benchmark, spec.size)
     seconds = outcome.info["seconds_measuring"] + time.monotonic() - began
-    scalars = outcome.info["scalars"] | {name: float(getattr(scores, name)) for name in MEASURES}
+    scalars = outcome.info["scalars"] | {name: float(getattr(scores, name)) for name in ("in_range", "reach", "area")}
     info = {"seconds_measuring": round(seconds, 1), "scalars": scalars, "trained": spec.trained.size}
     return replace(outcome, grid=Grid(scores.axes, scores.scores), info=outcome.info | info)
 

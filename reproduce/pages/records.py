@@ -14,7 +14,7 @@ import numpy as np
 
 from lengen.experiment import PROFILES, Experiment
 from lengen.metrics import METRICS
-from lengen.metrics.measures import at_edge, exact_at_longest, has_learned, most_have_learned, shares
+from lengen.metrics.measures import at_edge, edge, has_learned, most_have_learned, shares
 from lengen.results.records import Counts, Run, in_steps
 from reproduce.runs import costs
 
@@ -23,7 +23,7 @@ MOST_POINTS, FEWEST_POINTS = 60, 20
 LEARNED_IT, NOT_LEARNED, NOT_RUN, REFUSED = "learned", "not learned", "not run", "refused"
 """States of the longest trained length of an experiment."""
 HEAD = (
-    "figure or task", "variant or trick", "exact match, trained", "longest trained", "state", "beyond", "parameters",
+    "figure or task", "variant or trick", "exact match, trained", "hardest trained", "state", "beyond", "parameters",
     "million tokens", "seconds by the clock", "runs",
 )  # fmt: skip
 """Columns of `experiments`."""
@@ -125,10 +125,10 @@ def _experiment(experiment: Experiment, runs: Sequence[Run]) -> tuple[str, ...]:
         return (*name, "", "", REFUSED, "", "", "", "", "; ".join(dict.fromkeys(experiment.absent.values())))
     some = largest(runs)
     inside, outside = zip(*map(shares, some), strict=True)
-    longest = [exact_at_longest(run.grid, run.trained) for run in some]
+    hardest = [edge(run).rate("correct") for run in some]
     seeds = f"{len(some)} seed{'s' * (len(some) > 1)}"
     return (
-        *name, _percent(inside), _percent(longest), _state(some), _percent(outside), *_took(some),
+        *name, _percent(inside), _percent(hardest), _state(some), _percent(outside), *_took(some),
         f"{some[0].profile} size, {seeds}, {some[0].store} runs",
     )  # fmt: skip
 
