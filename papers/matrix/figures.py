@@ -49,7 +49,7 @@ def verdict(trick: str, runs: Runs) -> str:
 
 
 def controls(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Draw each trick on its own task: reach of its seeds, of the baseline's, and what was published."""
+    """Draw each trick on its own task: reach of its seeds, of the baseline's, and the length that was published."""
     figure = plotting.sheet(plotting.PAGE, 0.17 * len(CONTROLS) + 0.9)
     axes = figure.subplots()
     looks: Sequence[dict[str, Any]] = (
@@ -58,7 +58,7 @@ def controls(picture: Picture, runs: Runs, published: Published) -> Figure:
         {"label": "published", "color": BLACK, "marker": "D", "mfc": "none"},
     )
     for row, (trick, control) in enumerate(CONTROLS.items()):
-        values = [*map(reaches, sides(trick, runs)), [control.published]]
+        values = [*map(reaches, sides(trick, runs)), [control.published] * (control.published > 0)]
         for look, some, shift in zip(looks, values, (-0.15, 0.15, 0), strict=True):
             if some:
                 axes.plot(some, [row + shift] * len(some), ls="", ms=4, clip_on=False, **look)
