@@ -52,8 +52,8 @@ FIGURES: tuple[Figure, ...] = (
         "controls", "Each trick on its own task", f"{OWN}:controls",
         tuple(item for item in EXPERIMENTS if item.name in CONTROLLED), seeds="each",
         caption="Solved: exact match of at least 0.9 there and at all shorter lengths. Shown: each of four seeds has "
-        "more right beyond the trained length than each of the baseline's, at the multiple that tricks.py names. Hollow: "
-        "the longest length of the source, where one was at hand.",
+        "more right beyond the trained length than each of the baseline's, at the multiple that tricks.py names. "
+        "Hollow: the longest length of the source, where one was at hand.",
     ),
     figure_of(
         "reach", "Which trick helps which task", f"{OWN}:reach", EXPERIMENTS,
