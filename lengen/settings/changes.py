@@ -95,7 +95,7 @@ def assign(values: dict[str, Any], sort: type, assignment: str) -> None:
     path, equals, text = assignment.partition("=")
     path, text = path.strip(), text.strip()
     *sections, last = path.split(".")
-    if not equals or not sections:
+    if not equals or not (sections or isinstance(values.get(last), str | int)):  # a section is set field by field
         raise SettingError(f"--set {assignment}: expected section.field=value, for example train.steps=500")
     holder, place = values, ""
     for step in sections:
