@@ -142,9 +142,8 @@ def test_the_commands_of_the_front_page_print_what_stands_there(capsys, monkeypa
         assert [line.rstrip() for line in said] == [line[4:] for line in lines]
 
 
-@pytest.mark.parametrize(
-    ("profile", "given", "workers"), [("cpu", "20 minutes", 2), ("night", "a night", 2), ("paper", "a GPU", 1)]
-)
+@pytest.mark.parametrize(("profile", "given", "workers"),
+    [("cpu", "20 minutes", 2), ("night", "a night", 2), ("paper", "a GPU", 1)])  # fmt: skip
 def test_what_it_costs_is_what_a_dry_run_says(profile, given, workers, capsys, monkeypatch, tmp_path) -> None:
     """On a processor with products of bfloat16 numbers, whatever this one has."""
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))

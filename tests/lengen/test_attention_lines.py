@@ -46,9 +46,8 @@ def opened(bias: Tensor) -> set[tuple[int, int]]:
     return {(i, j) for i, j in (bias > CLOSED).nonzero().tolist()}
 
 
-@given(
-    attentions(), MORE, SLOPES, st.sampled_from([-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0]), st.sampled_from(["mean", "sum"])
-)
+@given(attentions(), MORE, SLOPES, st.sampled_from([-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0]),
+       st.sampled_from(["mean", "sum"]))  # fmt: skip
 def test_equals_algorithm_1_as_loops(attention, more, slopes, sigma, line):
     size, directions = larger(attention, more), [(1, slope) for slope in slopes]
     ours = calibrate_bias(attention, size, directions, sigma, line=line)

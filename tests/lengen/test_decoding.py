@@ -221,9 +221,8 @@ def by_the_text(model, data, problem) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "rpe", "alibi"])
-@pytest.mark.parametrize(
-    "options", [{"attention_bias": Given(), "causal": False}, {"architecture": Encoder(), "shared": True}]
-)
+@pytest.mark.parametrize("options",
+    [{"attention_bias": Given(), "causal": False}, {"architecture": Encoder(), "shared": True}])  # fmt: skip
 def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name, options):
     """Or all at once, blanks in place of the response: an encoder-only model."""
     for task in ("addition", "running_xor"):

@@ -141,9 +141,8 @@ def signalled(step: int, number: int, monkeypatch, folder: Path, times: int = 1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("step", "number"), [(0, signal.SIGINT), (1, signal.SIGTERM), (4, signal.SIGINT), (9, signal.SIGTERM)]
-)
+@pytest.mark.parametrize(("step", "number"),
+    [(0, signal.SIGINT), (1, signal.SIGTERM), (4, signal.SIGINT), (9, signal.SIGTERM)])  # fmt: skip
 def test_an_interrupted_run_saves_its_step_and_ends_as_if_it_had_not_been(
     step, number, finished, tmp_path, monkeypatch
 ):

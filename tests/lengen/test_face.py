@@ -227,15 +227,8 @@ def test_lines_give_what_stands_beside_them(installed, page, title):
 
 
 @pytest.mark.parametrize("arguments", [
-    {"length": 0},
-    {"length": -1},
-    {"length": 3.0},
-    {"length": "3"},
-    {"length": 10**9},
-    {"length": 2, "examples": 0},
-    {"length": 2, "examples": -1},
-    {"length": 2, "examples": 2.0},
-    {"length": 2, "count": 0},
+    {"length": 0}, {"length": -1}, {"length": 3.0}, {"length": "3"}, {"length": 10**9}, {"length": 2, "examples": 0},
+    {"length": 2, "examples": -1}, {"length": 2, "examples": 2.0}, {"length": 2, "count": 0},
 ])  # fmt: skip
 def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
     data = TaskData(SPEC, 0)

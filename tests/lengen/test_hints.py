@@ -242,25 +242,20 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
     assert cost(long, "cpu").train > cost(short, "cpu").train
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (setting(lengen.Copy(4), lengen.Copy(9)),
-         r"data.hints: copy is data.task=copy itself, at lengths beyond .* change data.task$"),
-        (setting(lengen.Copy(4), lengen.Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
-        (lengen.replace(setting(lengen.Copy(4), lengen.Reverse(9)), model={"tied": True}),
-         r"data.hints: .*set model.tied=false"),
-        (lengen.replace(setting(lengen.Copy(4), lengen.Reverse(9)), data={"examples": 500}),
-         r"data.examples=500: with data.hints a training"),
-        (lengen.replace(setting(lengen.Increment(longest=4), lengen.Successor(9)), train={"one_length": True}),
-         r"train.one_length=true: .* data.hints=successor has none"),
-        (setting(lengen.PairAddition(4), lengen.DigitSums(12), width=9),
-         r"data.format.width=9: expected at least 13, the digits"),
-        (setting(lengen.Sorting(longest=4), lengen.Copy(5)),
-         r"data.hints: copy has other symbols than data.task=sorting"),
-    ],
-    ids=["itself", "symbols", "tied", "fixed set", "one length", "width", "sorting"],
-)  # fmt: skip
+@pytest.mark.parametrize(("wrong", "said"), [
+    (setting(lengen.Copy(4), lengen.Copy(9)),
+     r"data.hints: copy is data.task=copy itself, at lengths beyond .* change data.task$"),
+    (setting(lengen.Copy(4), lengen.Parity(9)), r"data.hints: parity has other symbols than data.task=copy"),
+    (lengen.replace(setting(lengen.Copy(4), lengen.Reverse(9)), model={"tied": True}),
+     r"data.hints: .*set model.tied=false"),
+    (lengen.replace(setting(lengen.Copy(4), lengen.Reverse(9)), data={"examples": 500}),
+     r"data.examples=500: with data.hints a training"),
+    (lengen.replace(setting(lengen.Increment(longest=4), lengen.Successor(9)), train={"one_length": True}),
+     r"train.one_length=true: .* data.hints=successor has none"),
+    (setting(lengen.PairAddition(4), lengen.DigitSums(12), width=9),
+     r"data.format.width=9: expected at least 13, the digits"),
+    (setting(lengen.Sorting(longest=4), lengen.Copy(5)), r"data.hints: copy has other symbols than data.task=sorting"),
+], ids=["itself", "symbols", "tied", "fixed set", "one length", "width", "sorting"])  # fmt: skip
 def test_what_makes_no_sense_is_refused(wrong, said):
     with pytest.raises(lengen.SettingError, match=said):
         lengen.validate(wrong)

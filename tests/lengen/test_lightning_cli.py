@@ -26,17 +26,14 @@ def test_a_setting_is_read_from_whatever_stands_for_it(tmp_path):
     assert read_spec(NAME).data.task.kind == "parity"
 
 
-@pytest.mark.parametrize(
-    ("source", "sentence"),
-    [
-        ("coupling/fig99", "expected an experiment by its name, a task, or a JSON file"),
-        ("knitting", r"^spec='knitting': expected an experiment by its name, a task, or a JSON file \("),
-        ("no.json", "there is no such file"),
-        ({"task": "copy", "digit": 3}, "there is no setting 'digit'"),
-        ({}, "data: this field is missing"),
-        (3, "^spec=3: expected a setting"),
-    ],
-)
+@pytest.mark.parametrize(("source", "sentence"), [
+    ("coupling/fig99", "expected an experiment by its name, a task, or a JSON file"),
+    ("knitting", r"^spec='knitting': expected an experiment by its name, a task, or a JSON file \("),
+    ("no.json", "there is no such file"),
+    ({"task": "copy", "digit": 3}, "there is no setting 'digit'"),
+    ({}, "data: this field is missing"),
+    (3, "^spec=3: expected a setting"),
+])  # fmt: skip
 def test_what_is_no_setting_is_refused_in_one_sentence(source, sentence):
     with pytest.raises(lengen.SettingError, match=sentence) as error:
         read_spec(source)

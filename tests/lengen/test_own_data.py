@@ -173,9 +173,8 @@ class Answers(Copies):
         return self.copied(prompts)
 
 
-@pytest.mark.parametrize(
-    ("module", "answer"), [(Answers, None), (Copies, lambda module: module.copied)], ids=["method", "function"]
-)
+@pytest.mark.parametrize(("module", "answer"),
+    [(Answers, None), (Copies, lambda module: module.copied)], ids=["method", "function"])  # fmt: skip
 def test_a_module_with_its_own_tokenizer_is_scored_while_it_trains(module, answer):
     scores = lengen.BenchmarkScores("copy", 6, answer)
     reach, share = Watches("copy/reach"), Watches("copy/in_range")

@@ -34,10 +34,8 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [("encoder", "padded"), *((kind, name) for kind in KINDS for name in FORMATS if kind != "encoder")],
-)
+@pytest.mark.parametrize(("kind", "name"),
+    [("encoder", "padded"), *((kind, name) for kind in KINDS for name in FORMATS if kind != "encoder")])  # fmt: skip
 def test_losses_are_those_of_each_response_token_by_hand(name, kind):
     written = two_operands(1, 2, **{"padded": {"pad": True}, **FORMATS}[name])
     model, data = random_model(encoder_decoder(written, encoding="sinusoidal", **KINDS[kind]))

@@ -127,9 +127,8 @@ def test_open_lines_and_the_heads_of_each_operand_are_counted(task, second):
     )
 
 
-@pytest.mark.parametrize(
-    ("place", "again"), [("first", 4), ("first info", 0), ("between", 0), ("second", 0), ("metrics", 0), ("after", 0)]
-)
+@pytest.mark.parametrize(("place", "again"),
+    [("first", 4), ("first info", 0), ("between", 0), ("second", 0), ("metrics", 0), ("after", 0)])  # fmt: skip
 def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished, tmp_path, monkeypatch):
     """``again``: steps of the first training that are still to be made, or made again."""
     folder, outcome, _ = finished

@@ -25,13 +25,9 @@ from papers.random_spaces.profiles import MeasuredSpec
 from tests.fixtures.models import encoder_decoder, trained
 
 NAMES = {
-    "spaces": "fig4.5/spaces",
-    "scratchpad": "fig4.6/scratchpad",
-    "mix": "table4.3/10k-mix-w64",
-    "abacus": "fig4.5/abacus",
-    "universal": "fig4.2/1-3_digit",
-    "looped": "looped/injected",
-}
+    "spaces": "fig4.5/spaces", "scratchpad": "fig4.6/scratchpad", "mix": "table4.3/10k-mix-w64",
+    "abacus": "fig4.5/abacus", "universal": "fig4.2/1-3_digit", "looped": "looped/injected",
+}  # fmt: skip
 DECLARED = {item.name.removeprefix("random_spaces/"): item for item in EXPERIMENTS}
 SPECS = {kind: DECLARED[name].specs["smoke"] for kind, name in NAMES.items()}
 FAMILIES = {

@@ -32,28 +32,24 @@ def test_a_true_scratchpad_is_right_in_every_part_and_implies_its_answer(a, b):
     assert hits(response, response) == [1] * 5 and edits(response, response) == [0] * 5
 
 
-@pytest.mark.parametrize(
-    ("written", "right", "distances", "why"),
-    [
-        (TRUE.replace("|1356", "|136"), [1, 1, 0, 0, 1], [0, 0, 1, 1, 0], "only the reading off is wrong"),
-        (TRUE.replace("6+8+1=5", "6+8+1=4"), [1, 0, 1, 0, 0], [0, 1, 0, 1, 1],
-         "the answer is right in spite of a step"),
-        (TRUE.replace("6+8+1=5", "6+8+1=4").replace("|1356", "|1346"), [1, 0, 0, 1, 0], [0, 1, 1, 0, 1],
-         "a wrong step, faithfully read off"),
-        (TRUE.replace("c=1|", "c=0|"), [1, 0, 1, 0, 0], [0, 1, 0, 1, 1], "the last carry is a digit of the answer"),
-        (TRUE.replace("7 6 5 +", "6 5 +"), [0, 1, 1, 1, 1], [2, 0, 0, 0, 0], "a digit is missing where it is reversed"),
-        (TRUE.replace("7+9+0=6", "7+8+0=6"), [1, 0, 1, 1, 1], [0, 1, 0, 0, 0], "a wrong summand, a right result"),
-        (TRUE.replace(";5+7+1=3,c=1", ""), [1, 0, 1, 0, 0], [0, 12, 0, 1, 1], "a step left out: implies 156"),
-        (TRUE.replace("6+8+1=5,c=1", "6+8+1=5,1"), [1, 0, 1, 0, 0], [0, 2, 0, 1, 1], "a step that cannot be read: 136"),
-        (TRUE.replace("|", ""), [1, 0, 0, 0, 0], None, "no bar: the last step runs on, and there is no answer"),
-        (TRUE.replace(";", ""), [0, 0, 1, 0, 0], None, "no semicolon: no partials"),
-        (TRUE.replace("$", ""), [1] * 5, [0] * 5, "without end"),
-        (TRUE + "9|9$", [1] * 5, [0] * 5, "what comes after the end is not read"),
-        ("1356$", [0, 0, 0, 0, 0], None, "an answer alone is no answer behind a bar"),
-        ("|$", [0] * 5, [13, 39, 4, 0, 4], "nothing is not read off from nothing"),
-        ("", [0] * 5, [13, 39, 4, 0, 4], "no text"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("written", "right", "distances", "why"), [
+    (TRUE.replace("|1356", "|136"), [1, 1, 0, 0, 1], [0, 0, 1, 1, 0], "only the reading off is wrong"),
+    (TRUE.replace("6+8+1=5", "6+8+1=4"), [1, 0, 1, 0, 0], [0, 1, 0, 1, 1], "the answer is right in spite of a step"),
+    (TRUE.replace("6+8+1=5", "6+8+1=4").replace("|1356", "|1346"), [1, 0, 0, 1, 0], [0, 1, 1, 0, 1],
+     "a wrong step, faithfully read off"),
+    (TRUE.replace("c=1|", "c=0|"), [1, 0, 1, 0, 0], [0, 1, 0, 1, 1], "the last carry is a digit of the answer"),
+    (TRUE.replace("7 6 5 +", "6 5 +"), [0, 1, 1, 1, 1], [2, 0, 0, 0, 0], "a digit is missing where it is reversed"),
+    (TRUE.replace("7+9+0=6", "7+8+0=6"), [1, 0, 1, 1, 1], [0, 1, 0, 0, 0], "a wrong summand, a right result"),
+    (TRUE.replace(";5+7+1=3,c=1", ""), [1, 0, 1, 0, 0], [0, 12, 0, 1, 1], "a step left out: implies 156"),
+    (TRUE.replace("6+8+1=5,c=1", "6+8+1=5,1"), [1, 0, 1, 0, 0], [0, 2, 0, 1, 1], "a step that cannot be read: 136"),
+    (TRUE.replace("|", ""), [1, 0, 0, 0, 0], None, "no bar: the last step runs on, and there is no answer"),
+    (TRUE.replace(";", ""), [0, 0, 1, 0, 0], None, "no semicolon: no partials"),
+    (TRUE.replace("$", ""), [1] * 5, [0] * 5, "without end"),
+    (TRUE + "9|9$", [1] * 5, [0] * 5, "what comes after the end is not read"),
+    ("1356$", [0, 0, 0, 0, 0], None, "an answer alone is no answer behind a bar"),
+    ("|$", [0] * 5, [13, 39, 4, 0, 4], "nothing is not read off from nothing"),
+    ("", [0] * 5, [13, 39, 4, 0, 4], "no text"),
+])  # fmt: skip
 def test_scores_tell_mistakes_apart(written, right, distances, why):
     assert hits(written) == right, why
     assert distances is None or edits(written) == distances, why

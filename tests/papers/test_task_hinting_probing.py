@@ -212,10 +212,8 @@ def test_what_does_not_fit_is_refused_in_one_sentence(override, words):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("alphabet", "longest", "precision"),
-    [(33, 8, "bf16-true"), (5, 33, "bf16-true"), (5, 725, "32-true"), (5, 1 << 25, "64-true")],
-)
+@pytest.mark.parametrize(("alphabet", "longest", "precision"),
+    [(33, 8, "bf16-true"), (5, 33, "bf16-true"), (5, 725, "32-true"), (5, 1 << 25, "64-true")])  # fmt: skip
 def test_sizes_beyond_a_precision_are_refused(alphabet, longest, precision):
     with pytest.raises(
         SettingError, match=r"lower data\.task\.(alphabet|longest) or set train\.precision=64-true"

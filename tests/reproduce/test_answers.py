@@ -249,14 +249,8 @@ def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_th
     ({"parts": [{"words": "w", "left": [LEFT.name], "most": 100}]}, "cannot fail"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "check": "above"}]}, "'right' is missing"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "check": "trend"}]}, "three or more"),
-    (
-        {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "region": "outsde"}]},
-        "region 'outsde' is unknown",
-    ),
-    (
-        {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "measure": "exakt"}]},
-        "measure 'exakt' is unknown",
-    ),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "region": "outsde"}]}, "region 'outsde' is unknown"),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "measure": "exakt"}]}, "measure 'exakt' is unknown"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "lest": 1}]}, "lest"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "check": "number"}]}, "a number has no answer"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "right": ["a"], "check": "number"}]}, "has no 'right'"),

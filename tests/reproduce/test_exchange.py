@@ -90,14 +90,11 @@ def test_every_format_has_every_problem(here, form, capsys):
     assert "SHA-256" in (here / names[-1]).read_text()
 
 
-@pytest.mark.parametrize(
-    ("task", "answer", "same", "other"),
-    [
-        ("copy", "0450", "\n0 450$", "450"),
-        ("addition", "12", " 0012$\n13", "21"),
-        ("sorting", "1 23", "1, 23 $", "12 3"),
-    ],
-)
+@pytest.mark.parametrize(("task", "answer", "same", "other"), [
+    ("copy", "0450", "\n0 450$", "450"),
+    ("addition", "12", " 0012$\n13", "21"),
+    ("sorting", "1 23", "1, 23 $", "12 3"),
+])  # fmt: skip
 def test_the_harness_scores_as_the_protocol_says(here, task, answer, same, other, monkeypatch):
     assert main(["export", task, "--size", "10", "--format", "lm-eval", "--out", "out"]) == 0
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=None))
@@ -371,16 +368,13 @@ def test_mistakes_are_one_sentence(here, capsys, words, sentence):
     assert sentence in err and err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "sentence"),
-    [
-        ("--out", "no/x.jsonl", "no folder"),
-        ("--picture", "no/x.png", "no folder"),
-        ("--beside", "no", "paper"),
-        ("--out", "a.jsonl", "it is a folder"),
-        ("--out", "/proc/x.jsonl", "cannot be written"),
-    ],
-)
+@pytest.mark.parametrize(("option", "value", "sentence"), [
+    ("--out", "no/x.jsonl", "no folder"),
+    ("--picture", "no/x.png", "no folder"),
+    ("--beside", "no", "paper"),
+    ("--out", "a.jsonl", "it is a folder"),
+    ("--out", "/proc/x.jsonl", "cannot be written"),
+])  # fmt: skip
 def test_what_cannot_be_written_is_refused_before_a_model_answers(here, capsys, option, value, sentence):
     (here / "a.jsonl").mkdir()
     (here / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")

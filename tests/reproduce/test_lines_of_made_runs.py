@@ -117,9 +117,8 @@ def test_the_least_favourable_experiment_stands_beside_a_value(line, relation, p
         assert one.of == (LEFT if each is LOW else RIGHT).name and one.name.endswith(" (furthest of 2)")
 
 
-@pytest.mark.parametrize(
-    ("relation", "published", "gap"), [(">=", 35, 0), (">=", 50, -10), ("<", 70, -0.0), ("<", 60, 10), ("=", 60, -20)]
-)
+@pytest.mark.parametrize(("relation", "published", "gap"),
+    [(">=", 35, 0), (">=", 50, -10), ("<", 70, -0.0), ("<", 60, 10), ("=", 60, -20)])  # fmt: skip
 def test_no_points_lie_between_a_value_and_a_bound_that_it_meets(line, relation, published, gap):
     one = line(*TWO, relation=relation, published=published)
     assert one.gap == gap and (one.apart == 0) == (gap == 0)

@@ -189,9 +189,8 @@ def small(lengths, counts):
     return overlay(spec(length=2, count=3), {"test.lengths": lengths, "test.counts": counts})
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"), [("reach.length", 2.0), ("reach.count", 1.0), ("area.length", 0.7), ("area.count", 0.5)]
-)
+@pytest.mark.parametrize(("name", "expected"),
+    [("reach.length", 2.0), ("reach.count", 1.0), ("area.length", 0.7), ("area.count", 0.5)])  # fmt: skip
 def test_reach_and_area_are_measured_from_the_trained_length_or_count(name, expected):
     """Four digits are right in 90 % of the problems with two and three operands together."""
     made = run(A, lambda n, m: ACCURACIES[n, m], made=small((2, 4, 8), (2, 3, 6, 12)))
@@ -271,19 +270,10 @@ def test_a_length_is_trained_or_in_the_gap_or_longer(lengths, length):
 PLANE = [(n, m) for n in range(1, 41) for m in range(1, 9)]
 SPANS = (Trained(6, 1), Trained(6, 3), Trained(9, 2, frozenset(SOME)))
 MEANT = {
-    "all": "ffc264a3",
-    "in_range": "61909199",
-    "outside": "c501911c",
-    "gap": "d13ccf90",
-    "longer": "003d2186",
-    "more": "c3d59b14",
-    "both": "e86e8fc1",
-    "far": "a63a69cc",
-    "trained_length": "82f807e7",
-    "next": "725552e0",
-    "longest": "e302599b",
-    "twice": "35e155f4",
-}
+    "all": "ffc264a3", "in_range": "61909199", "outside": "c501911c", "gap": "d13ccf90", "longer": "003d2186",
+    "more": "c3d59b14", "both": "e86e8fc1", "far": "a63a69cc", "trained_length": "82f807e7", "next": "725552e0",
+    "longest": "e302599b", "twice": "35e155f4",
+}  # fmt: skip
 """Digest of the cells of each region, for the three ranges."""
 
 
@@ -336,9 +326,8 @@ def made(**info):
     return dataclasses.replace(MADE, info={**MADE.info, **info})
 
 
-@pytest.mark.parametrize(
-    ("info", "seconds"), [(RESUMED, 1480.0), (BEFORE_CLOCKS, 500.0), (TRIED, 610.4), (CHOSEN, 1207.3), ({}, 0.0)]
-)
+@pytest.mark.parametrize(("info", "seconds"),
+    [(RESUMED, 1480.0), (BEFORE_CLOCKS, 500.0), (TRIED, 610.4), (CHOSEN, 1207.3), ({}, 0.0)])  # fmt: skip
 def test_the_whole_is_no_less_than_its_parts(info, seconds):
     assert costs.whole(made(**info)) == seconds
 

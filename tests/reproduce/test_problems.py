@@ -53,18 +53,15 @@ def test_a_model_answers_its_main_task_and_its_hint(results, capsys):
     assert len(hint["output"].split()) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["solve", "task_hinting/fig3.6/none", "5", "3", "5", "--task", "successor"], "it trains sorting"),
-        (["encode", "task_hinting/fig3.11/all", "5", "--task", "carries"], "it trains sorting, successor, count, fill"),
-        (["encode", "task_hinting/fig3.6/none", "101"], "expected 1 to 100"),
-        (["probe", "task_hinting/fig4.12/none", "11", "--profile", "smoke"], "expected 1 to 10"),
-        (["probe", "task_hinting/fig3.6/none", "1", "--out", "p.png"], "task_hinting/fig4.12 or"),
-        (["probe", "task_hinting/fig4.12/none", "1", "--out", "p.pdf"], "ends in .png or .svg"),
-        (["probe", "task_hinting/table3/standard", "12"], "no finished run with weights"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["solve", "task_hinting/fig3.6/none", "5", "3", "5", "--task", "successor"], "it trains sorting"),
+    (["encode", "task_hinting/fig3.11/all", "5", "--task", "carries"], "it trains sorting, successor, count, fill"),
+    (["encode", "task_hinting/fig3.6/none", "101"], "expected 1 to 100"),
+    (["probe", "task_hinting/fig4.12/none", "11", "--profile", "smoke"], "expected 1 to 10"),
+    (["probe", "task_hinting/fig3.6/none", "1", "--out", "p.png"], "task_hinting/fig4.12 or"),
+    (["probe", "task_hinting/fig4.12/none", "1", "--out", "p.pdf"], "ends in .png or .svg"),
+    (["probe", "task_hinting/table3/standard", "12"], "no finished run with weights"),
+])  # fmt: skip
 def test_bad_requests_get_one_sentence(results, capsys, arguments, words):
     assert main(arguments) == 2
     shown = capsys.readouterr()

@@ -385,9 +385,8 @@ def test_a_run_says_that_it_resumes_only_where_a_checkpoint_lies(results):
         assert shown.count("resuming at step") == lines
 
 
-@pytest.mark.parametrize(
-    "error", [OSError(28, "No space left on device"), RuntimeError("write: No space left on device")]
-)
+@pytest.mark.parametrize("error",
+    [OSError(28, "No space left on device"), RuntimeError("write: No space left on device")])  # fmt: skip
 def test_a_full_folder_of_temporary_files_is_named(monkeypatch, tmp_path, error):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "small"))
     monkeypatch.setattr(worker, "_disk_full", lambda path: path == tmp_path / "small")

@@ -142,16 +142,10 @@ def test_a_second_process_is_told_and_waits(tmp_path, store):
     ("run.json", "{", "expected JSON"),
     ("run.json", "[]", "expected schema_version 2"),
     ("run.json", '{"schema_version": 2, "status": "finished", "spec": {}}', "spec_hash"),
-    (
-        "run.json",
-        '{"schema_version": 3, "status": "finished"}',
-        "expected schema_version 2, and a newer program wrote 3",
-    ),
-    (
-        "run.json",
-        '{"schema_version": 1, "status": "finished"}',
-        "expected schema_version 2, and an older program wrote 1",
-    ),
+    ("run.json", '{"schema_version": 3, "status": "finished"}',
+     "expected schema_version 2, and a newer program wrote 3"),
+    ("run.json", '{"schema_version": 1, "status": "finished"}',
+     "expected schema_version 2, and an older program wrote 1"),
     ("scores.csv", "length,count\n", "expected the sha256"),
     ("metrics.csv", "", "expected the sha256"),
 ])  # fmt: skip

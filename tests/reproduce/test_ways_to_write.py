@@ -122,10 +122,9 @@ ADDS = Addition(digits=2, operands=2)
 SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smoke"].data.task
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [["12", "34"], ["12+34"], ["12+34="], ["12 + 34"], ["12", "+", "34"], ["12+34=46"], ["12,34"], ["12,", "34"]],
-)
+@pytest.mark.parametrize("typed", [
+    ["12", "34"], ["12+34"], ["12+34="], ["12 + 34"], ["12", "+", "34"], ["12+34=46"], ["12,34"], ["12,", "34"],
+])  # fmt: skip
 def test_a_sum_is_read_as_people_write_it(typed):
     assert typed_operands(typed, ADDS) == ["12", "34"]
 

@@ -158,9 +158,8 @@ def test_the_printable_vocabulary_has_100_ids_and_digits_first():
     assert PRINTABLE.id("$") == END and PRINTABLE.decode([PAD]) == ""
 
 
-@pytest.mark.parametrize(
-    "made", [data(**PLAIN), data(**SCRATCHPAD), data(**MIX), data_spec("parity"), fixed_data("n_by_one", base=16)]
-)
+@pytest.mark.parametrize("made",
+    [data(**PLAIN), data(**SCRATCHPAD), data(**MIX), data_spec("parity"), fixed_data("n_by_one", base=16)])  # fmt: skip
 def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
     own = "".join(vocab_of(made).symbols)
     spaced = "".join(vocab_of(replace(made, spaces=lengen.RandomSpaces(ratio=0.5))).symbols)
@@ -171,23 +170,20 @@ def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
     assert all(PRINTABLE.id(d) == vocab_of(made).id(d) for d in digits)
 
 
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (data(vocabulary="printabel"), 'data.vocabulary="printabel": expected one of task, printable'),
-        (data(subtasks=("add", "rve")), "data.format.names=['add', 'rve']: unknown sub-task rve; nearest: rev"),
-        (data(**MIX, carries="pair"), 'data.format.carries="pair": expected one of pairs, code, true'),
-        (replace(data(), format=lengen.Subtasks(names=())), "data.format.names=[]: expected at least one sub-task"),
-        (data(**SCRATCHPAD, position_ids=lengen.Coupled((9,))),
-         "data.position_ids=coupled: the digits of data.format=digit_steps have no coordinates"),
-        (data(**MIX, position_ids=lengen.Coupled((9,))),
-         "data.position_ids=coupled: the digits of data.format=subtasks have no coordinates"),
-        (replace(data_spec("addition", position_ids="consecutive"), format=lengen.Subtasks()),
-         "data.format=subtasks: it writes sums of exactly two numbers, and addition is another task"),
-        (replace(data_spec("parity", position_ids="consecutive"), format=lengen.DigitSteps()),
-         "data.format=digit_steps: it writes sums of exactly two numbers, and parity is another task"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("made", "message"), [
+    (data(vocabulary="printabel"), 'data.vocabulary="printabel": expected one of task, printable'),
+    (data(subtasks=("add", "rve")), "data.format.names=['add', 'rve']: unknown sub-task rve; nearest: rev"),
+    (data(**MIX, carries="pair"), 'data.format.carries="pair": expected one of pairs, code, true'),
+    (replace(data(), format=lengen.Subtasks(names=())), "data.format.names=[]: expected at least one sub-task"),
+    (data(**SCRATCHPAD, position_ids=lengen.Coupled((9,))),
+     "data.position_ids=coupled: the digits of data.format=digit_steps have no coordinates"),
+    (data(**MIX, position_ids=lengen.Coupled((9,))),
+     "data.position_ids=coupled: the digits of data.format=subtasks have no coordinates"),
+    (replace(data_spec("addition", position_ids="consecutive"), format=lengen.Subtasks()),
+     "data.format=subtasks: it writes sums of exactly two numbers, and addition is another task"),
+    (replace(data_spec("parity", position_ids="consecutive"), format=lengen.DigitSteps()),
+     "data.format=digit_steps: it writes sums of exactly two numbers, and parity is another task"),
+])  # fmt: skip
 def test_ways_of_writing_that_do_not_exist_are_refused(made, message):
     with pytest.raises(lengen.SettingError) as caught:
         validate(spec(made, encoding="sinusoidal"))

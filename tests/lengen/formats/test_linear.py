@@ -288,22 +288,18 @@ def test_tokens_are_counted_with_marks(task, options):
         assert len(layout.symbols) - layout.response == response
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (hinted(lengen.Parity(5)), r"data.format.index_hints=24: the answer of parity .*data.format.scratchpad=true"),
-        (hinted(lengen.Counting(longest=5)), r"data.format.index_hints=24: the answer of count .*index_hints=0$"),
-        (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Coupled((20,))),
-         r"data.format.index_hints=9: with data.position_ids=coupled digits of one place already share an id"),
-        (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Abacus(20)),
-         r"data.format.index_hints=9: with data.position_ids=abacus the marks between"),
-        (lengen.DataSpec(task=lengen.Sorting(alphabet=240, longest=5), format=lengen.Linear(index_hints=9)),
-         r"data.format.index_hints=9: token ids are bytes, .* room for 2 marks"),
-        (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=40), vocabulary="printable"),
-         r"data.vocabulary=printable: copy is written with symbols that are no printable ASCII"),
-    ],
-    ids=["parity", "count", "coupled", "abacus", "bytes", "printable"],
-)  # fmt: skip
+@pytest.mark.parametrize(("data", "said"), [
+    (hinted(lengen.Parity(5)), r"data.format.index_hints=24: the answer of parity .*data.format.scratchpad=true"),
+    (hinted(lengen.Counting(longest=5)), r"data.format.index_hints=24: the answer of count .*index_hints=0$"),
+    (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Coupled((20,))),
+     r"data.format.index_hints=9: with data.position_ids=coupled digits of one place already share an id"),
+    (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Abacus(20)),
+     r"data.format.index_hints=9: with data.position_ids=abacus the marks between"),
+    (lengen.DataSpec(task=lengen.Sorting(alphabet=240, longest=5), format=lengen.Linear(index_hints=9)),
+     r"data.format.index_hints=9: token ids are bytes, .* room for 2 marks"),
+    (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=40), vocabulary="printable"),
+     r"data.vocabulary=printable: copy is written with symbols that are no printable ASCII"),
+], ids=["parity", "count", "coupled", "abacus", "bytes", "printable"])  # fmt: skip
 def test_what_makes_no_sense_is_refused(data, said):
     with pytest.raises(lengen.SettingError, match=said):
         validate(spec(data, lengen.TrainSpec(steps=1, batch=2, lr=0.1), lengen.TestSpec(lengths=(3,)), encoding="none"))

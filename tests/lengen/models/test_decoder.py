@@ -139,18 +139,9 @@ def in_numpy(m: ModelSpec, w, tokens, ids):
 
 
 @pytest.mark.parametrize("options", [
-    {},
-    {"norm_place": "pre"},
-    {"norm_place": "post"},
-    {"norm_place": "sandwich"},
-    {"norm": "layernorm"},
-    {"final_norm": "layernorm"},
-    {"final_norm": "none"},
-    {"activation": "gelu"},
-    {"activation": "relu"},
-    {"tied": False},
-    {"scale_attention": True},
-    {"init": "normal"},
+    {}, {"norm_place": "pre"}, {"norm_place": "post"}, {"norm_place": "sandwich"}, {"norm": "layernorm"},
+    {"final_norm": "layernorm"}, {"final_norm": "none"}, {"activation": "gelu"}, {"activation": "relu"},
+    {"tied": False}, {"scale_attention": True}, {"init": "normal"},
 ], ids=lambda options: "-".join(map(str, options.values())) or "default")  # fmt: skip
 def test_a_forward_pass_agrees_with_numpy(options):
     sized = spec(data_spec("addition"), **options)

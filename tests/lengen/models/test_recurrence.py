@@ -247,13 +247,8 @@ def times(rule: LoopsByLength, prompt: int, response: int) -> int:
     return min(rule.most, max(1, math.ceil(n / rule.tokens) + rule.more))
 
 
-@given(
-    st.sampled_from(["response", "prompt"]),
-    st.integers(1, 4),
-    st.integers(-4, 4),
-    st.integers(1, 9),
-    st.integers(0, 2**31),
-)
+@given(st.sampled_from(["response", "prompt"]), st.integers(1, 4), st.integers(-4, 4), st.integers(1, 9),
+       st.integers(0, 2**31))  # fmt: skip
 def test_loops_are_those_of_the_rule(of, tokens, more, most, seed):
     rule = LoopsByLength(of=of, tokens=tokens, more=more, most=most)
     data = TaskData(setting(None, Copy(9), inject="none"), 0)
@@ -376,16 +371,9 @@ def test_what_is_known_before_it_is_written_is_not(right):
 
 
 MODEL = {
-    "encoding": lengen.Sinusoidal(),
-    "norm_place": "post",
-    "activation": "gelu",
-    "init": "normal",
-    "scale_embedding": False,
-    "width": 8,
-    "heads": 2,
-    "head_dim": 4,
-    "ff_width": 16,
-}
+    "encoding": lengen.Sinusoidal(), "norm_place": "post", "activation": "gelu", "init": "normal",
+    "scale_embedding": False, "width": 8, "heads": 2, "head_dim": 4, "ff_width": 16,
+}  # fmt: skip
 LAYER = ("linear1", "linear2", "norm1", "norm2", "self_attn.in_proj", "self_attn.out_proj")
 CROSS = ("norm3", "multihead_attn.in_proj", "multihead_attn.out_proj")
 TOKENS, TARGET = torch.tensor([[3, 1, 4, 10, 5, 9]]), torch.tensor([[11, 2, 6, 5]])

@@ -222,9 +222,8 @@ def plain(task: lengen.Task) -> list[Any]:
     return fingerprint(base(task))
 
 
-@pytest.mark.parametrize(
-    ("task", "trick"), list(itertools.product(TASKS, TRICKS)), ids=lambda value: getattr(value, "kind", value)
-)
+@pytest.mark.parametrize(("task", "trick"),
+    list(itertools.product(TASKS, TRICKS)), ids=lambda value: getattr(value, "kind", value))  # fmt: skip
 def test_a_trick_changes_a_task_or_is_refused(task, trick):
     changed = TRICKS[trick](base(task))
     said = refusal(changed)

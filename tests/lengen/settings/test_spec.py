@@ -334,9 +334,8 @@ SENSELESS = {
 HERE = {"numbers of any width": SPEC, "numbers of one width": spec(fixed_data("addition"), encoding="sinusoidal")}
 
 
-@pytest.mark.parametrize(
-    ("here", "assignments", "message"), [(here, *row) for here, rows in SENSELESS.items() for row in rows]
-)
+@pytest.mark.parametrize(("here", "assignments", "message"),
+    [(here, *row) for here, rows in SENSELESS.items() for row in rows])  # fmt: skip
 def test_values_that_make_no_sense_get_one_sentence(here, assignments, message):
     with pytest.raises(lengen.SettingError) as caught:
         HERE[here].override(*assignments.split())

@@ -130,9 +130,8 @@ def test_addition_trains_on_two_equally_sized_chunks():
     assert bool((drawn.operands.amax(dim=2) <= 9 * (drawn.lengths > 0)).all()), "and hold nothing"
 
 
-@pytest.mark.parametrize(
-    "task", [Addition(digits=300, operands=2), ListOps(digits=160, depth=3)], ids=["digits", "tokens"]
-)
+@pytest.mark.parametrize("task",
+    [Addition(digits=300, operands=2), ListOps(digits=160, depth=3)], ids=["digits", "tokens"])  # fmt: skip
 def test_a_fixed_set_holds_what_is_drawn_however_long(task, monkeypatch):
     monkeypatch.setattr("lengen.tasks.base.CHUNK", 40)
     made = task

@@ -93,9 +93,8 @@ def test_bad_operands_get_one_sentence(task, operands, message):
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("alphabet", "expected"), [(0, "`int` >= 1"), (1, "2 to 250 numbers"), (251, "2 to 250 numbers")]
-)
+@pytest.mark.parametrize(("alphabet", "expected"),
+    [(0, "`int` >= 1"), (1, "2 to 250 numbers"), (251, "2 to 250 numbers")])  # fmt: skip
 @pytest.mark.parametrize("task", ["sorting", "successor", "count", "fill"])
 def test_alphabets_that_cannot_be_held_are_refused(task, alphabet, expected):
     with pytest.raises(SettingError, match=f"data.task.alphabet={alphabet}: expected ") as caught:

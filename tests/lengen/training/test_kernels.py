@@ -115,9 +115,8 @@ def falls_back(tmp_path, capfd, setting=COMPILED):
     return info["kernels"], line
 
 
-@pytest.mark.parametrize(
-    "error", [OSError("failed to map segment"), RuntimeError("/usr/bin/ld: cannot find -ltorch"), AssertionError()]
-)
+@pytest.mark.parametrize("error",
+    [OSError("failed to map segment"), RuntimeError("/usr/bin/ld: cannot find -ltorch"), AssertionError()])  # fmt: skip
 def test_whatever_a_compiler_raises_training_goes_on(tmp_path, capfd, monkeypatch, error):
     def broken(*arguments, **options):
         raise error
