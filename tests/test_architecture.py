@@ -26,6 +26,14 @@ LIGHT = [
     *(str(path.relative_to(ROOT)) for path in ROOT.glob("papers/*/experiments.py")),
 ]
 """Modules that ``list``, ``show`` and ``compare`` load: no torch behind them."""
+UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
+UNIX_NAMES = {
+    "os": {"fork", "geteuid", "getloadavg", "getuid", "killpg", "sched_getaffinity", "sched_setaffinity", "setsid"}
+    | {"statvfs", "uname", "wait", "waitpid", "register_at_fork", "mkfifo", "chown", "getpgid", "O_DIRECTORY"},
+    "signal": {"SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH"}
+    | {"alarm", "pause", "setitimer", "pthread_sigmask"},
+}
+"""What Windows lacks."""
 
 
 def imports(path: Path, *, at_load: bool = False) -> set[str]:
@@ -57,16 +65,6 @@ def files() -> list[Path]:
     if listed.returncode:
         pytest.skip("not a git checkout")
     return [path for text in listed.stdout.decode().split("\0") if text and (path := ROOT / text).is_file()]
-
-
-UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
-UNIX_NAMES = {
-    "os": {"fork", "geteuid", "getloadavg", "getuid", "killpg", "sched_getaffinity", "sched_setaffinity", "setsid"}
-    | {"statvfs", "uname", "wait", "waitpid", "register_at_fork", "mkfifo", "chown", "getpgid", "O_DIRECTORY"},
-    "signal": {"SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH"}
-    | {"alarm", "pause", "setitimer", "pthread_sigmask"},
-}
-"""What Windows lacks."""
 
 
 def test_nothing_needs_what_only_unix_has_and_names_a_place_on_one_machine():

@@ -32,6 +32,7 @@ NAMES = {
 
 
 WHAT = "exact match of ten operands of ten digits, ninety-six examples at once, beside greedy decoding with a cache"
+RATIOS = st.lists(st.floats(0.01, 100), min_size=2, max_size=40)
 
 
 @pytest.fixture(autouse=True)
@@ -106,9 +107,6 @@ def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypa
     with pytest.raises(SystemExit, match="2"):
         bench.main(["--out", str(tmp_path / "file" / "speed.json")], speed.TINY)
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-RATIOS = st.lists(st.floats(0.01, 100), min_size=2, max_size=40)
 
 
 @given(RATIOS)

@@ -29,6 +29,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = readme.pages(ROOT)
 GITHUB = ("../../actions/", "../../deployments/")
 """Links of the front page to what GitHub makes of a repository, wherever it lies there."""
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "clusters.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^ {4}\.venv/bin/python -m reproduce (.+)", PAGE, re.MULTILINE)
+WITH_CELLS = [page for page in sorted(ROOT.glob("docs/**/*.md")) if CELL.search(page.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture(scope="module")
@@ -220,11 +224,6 @@ def test_a_statement_is_compared_by_its_id(capsys, monkeypatch, tmp_path) -> Non
     assert "id sums-twice" in said and said.count(" id ") == 1
 
 
-DOCS = ROOT / "docs"
-PAGE = (DOCS / "clusters.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^ {4}\.venv/bin/python -m reproduce (.+)", PAGE, re.MULTILINE)
-
-
 @pytest.mark.parametrize("arguments", COMMANDS)
 def test_every_command_of_the_page_is_one(arguments: str) -> None:
     options = parser().parse_args(shlex.split(arguments))
@@ -268,9 +267,6 @@ def test_the_kubernetes_file_is_whole_and_its_command_is_one() -> None:
         assert volume["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
         assert container["env"] == [{"name": "LENGEN_RESULTS", "value": container["volumeMounts"][0]["mountPath"]}]
     assert claim["spec"]["accessModes"] == ["ReadWriteMany"]
-
-
-WITH_CELLS = [page for page in sorted(ROOT.glob("docs/**/*.md")) if CELL.search(page.read_text(encoding="utf-8"))]
 
 
 def test_a_cell_shows_its_last_value_and_pages_with_cells_are_found():

@@ -16,6 +16,8 @@ from lengen.models.bias import CalibrationError, calibrate_bias, drop_off, line_
 CLOSED = -math.inf
 SQUARE = torch.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]])
 SLOPES = st.lists(st.integers(-2, 2), min_size=1, max_size=4)
+MORE = st.tuples(st.integers(0, 6), st.integers(0, 6))
+NOT_A_NUMBER = torch.tensor([[[1.0, math.nan]]])
 
 
 @st.composite
@@ -29,9 +31,6 @@ def attentions(draw, closed=True):
 
 def larger(attention: Tensor, more: tuple[int, int]) -> tuple[int, int]:
     return attention.shape[1] + more[0], attention.shape[2] + more[1]
-
-
-MORE = st.tuples(st.integers(0, 6), st.integers(0, 6))
 
 
 def planted(m: int, n: int, *places: list[tuple[int, int]]) -> Tensor:
@@ -154,9 +153,6 @@ def test_masked_scores_are_judged_among_the_lines_that_exist():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 def test_the_bias_has_the_type_of_the_attention(dtype):
     assert calibrate_bias(SQUARE.to(dtype), (4, 4), [(1, 1)]).dtype == dtype
-
-
-NOT_A_NUMBER = torch.tensor([[[1.0, math.nan]]])
 
 
 @pytest.mark.parametrize(("attention", "size", "directions", "options", "said"), [

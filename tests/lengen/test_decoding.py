@@ -42,6 +42,16 @@ FORMATS = {
     "multiplication": ("multiplication", {}),
     "parity": ("parity", {}),
 }
+NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
+BIASES = {"none": None, "window": Window(1), "given": Given()}
+TRAINED = {
+    "sinusoidal": ("sinusoidal", {}),
+    "learned": ("learned", {"encoder_layers": 1}),
+    "window": ("sinusoidal", {"attention_bias": Window(1)}),
+    "given": ("rpe", {"attention_bias": Given()}),
+    "sees-later": ("sinusoidal", {"attention_bias": Given(), "causal": False}),
+    "encoder-only": ("rpe", {"architecture": Encoder(), "shared": True, "layers": 2, "width": 48}),
+}
 
 
 def check(model: Decoder, data: ArithmeticData, problems) -> list[list[int]]:
@@ -159,10 +169,6 @@ def test_a_prefix_read_in_passes_is_the_prefix_read_at_once(monkeypatch, at_once
     assert torch.equal(generate(model, data.writer, problems), whole)
 
 
-NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
-BIASES = {"none": None, "window": Window(1), "given": Given()}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("bias", BIASES)
@@ -235,16 +241,6 @@ def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name
             model.head.bias[END] += (logits.amax(dim=1) - logits[:, END]).median() + 0.01
         responses, _ = check_decoding(model, data, problems)
         assert any(row[-1] == END and len(row) < 4 for row in responses), "some end early"
-
-
-TRAINED = {
-    "sinusoidal": ("sinusoidal", {}),
-    "learned": ("learned", {"encoder_layers": 1}),
-    "window": ("sinusoidal", {"attention_bias": Window(1)}),
-    "given": ("rpe", {"attention_bias": Given()}),
-    "sees-later": ("sinusoidal", {"attention_bias": Given(), "causal": False}),
-    "encoder-only": ("rpe", {"architecture": Encoder(), "shared": True, "layers": 2, "width": 48}),
-}
 
 
 def trained_model(name: str):

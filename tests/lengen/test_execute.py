@@ -28,6 +28,8 @@ SPEC = spec(
     layers=1,
 )
 """Evaluated, and written as a checkpoint, after steps 3, 6, 9 and 10."""
+PLAIN = lengen.Linear(reverse_response=True)
+UNSET = lengen.EncoderDecoder(attention_bias=lengen.Given())
 
 
 def run(folder: Path, spec=SPEC, seed=0, reports=None):
@@ -329,10 +331,6 @@ def test_text_that_has_no_ids_of_its_own_is_scored_teacher_forced_only(tmp_path)
     unpadded = lengen.replace(SPEC, data={"format": unpadded}, test={"attention": ()}, train={"steps": 1})
     modes = {mode for scores in run(tmp_path, unpadded).grid.scores.values() for mode in scores}
     assert modes == {"teacher_forced"}
-
-
-PLAIN = lengen.Linear(reverse_response=True)
-UNSET = lengen.EncoderDecoder(attention_bias=lengen.Given())
 
 
 @pytest.mark.parametrize(("refused", "says"), [

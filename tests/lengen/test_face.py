@@ -40,6 +40,21 @@ lengen.ExactMatch().update([1], [1])
 right: lengen.Spec = lengen.replace(lengen.setting("copy", digits=2), train={"steps": 3})
 grid: lengen.AccuracyGrid = lengen.AccuracyGrid(lengths=(1,), counts=(1,))
 """
+PUBLIC = [
+    name
+    for name in lengen.__all__
+    if inspect.isroutine(getattr(lengen, name)) or inspect.isclass(getattr(lengen, name))
+]
+SPEC = Spec(
+    data=DataSpec(
+        task=Addition(digits=2, operands=2),
+        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=Coupled((9, 9)),
+    ),
+    model=ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=16),
+    train=TrainSpec(steps=4, batch=4, lr=1e-3, bucket=2, evaluations=2),
+    test=TestSpec(lengths=(2, 3), counts=(2,), examples=5),
+)
 
 
 def test_every_name_loads_and_every_part_has_one_and_there_is_no_other():
@@ -86,13 +101,6 @@ def fields_with_a_docstring(part):
     return named
 
 
-PUBLIC = [
-    name
-    for name in lengen.__all__
-    if inspect.isroutine(getattr(lengen, name)) or inspect.isclass(getattr(lengen, name))
-]
-
-
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_function_and_class_has_an_example_and_says_what_it_takes(name):
     value = getattr(lengen, name)
@@ -107,18 +115,6 @@ def test_every_function_and_class_has_an_example_and_says_what_it_takes(name):
         assert set(fields) <= fields_with_a_docstring(value)
     elif not (inspect.isclass(value) and issubclass(value, Exception)) and inspect.signature(value).parameters:
         assert "\nArgs:\n" in text
-
-
-SPEC = Spec(
-    data=DataSpec(
-        task=Addition(digits=2, operands=2),
-        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
-        position_ids=Coupled((9, 9)),
-    ),
-    model=ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=16),
-    train=TrainSpec(steps=4, batch=4, lr=1e-3, bucket=2, evaluations=2),
-    test=TestSpec(lengths=(2, 3), counts=(2,), examples=5),
-)
 
 
 def example(text: str) -> list[str]:

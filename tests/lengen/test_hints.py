@@ -17,6 +17,16 @@ from tests.fixtures.settings import ONE_LENGTH, TEST, kill_at, part, sequences, 
 
 HINTS = ("successor", "count")
 HINTED = sized(sequences(hints=HINTS), output_bias=True)
+RUN = sized(
+    sequences(length=4, hints=HINTS, examples=360),
+    replace(ONE_LENGTH, steps=11, evaluations=3, lr=1e-2),
+    replace(TEST, lengths=(3, 5), counts=(1, 2), examples=8),
+    tempered=Tempered(start=1.0),
+    output_bias=True,
+)
+"""Evaluated, and written as a checkpoint, after steps 4, 8 and 11: in the middle of a round of tasks."""
+TRAIN = lengen.TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
+SHORT = lengen.TestSpec(lengths=(8,), counts=(2,), examples=10)
 
 
 def gradients(model: torch.nn.Module) -> set[str]:
@@ -75,16 +85,6 @@ def test_heads_have_a_bias_where_asked_for_and_start_alike(init):
     spread = {"xavier": (2 / (64 + 103)) ** 0.5}.get(init, 64**-0.5)
     assert [float(head.weight.detach().std()) for head in heads] == pytest.approx([spread] * 3, rel=0.05)
     assert len({float(head.weight.sum()) for head in heads}) == 3
-
-
-RUN = sized(
-    sequences(length=4, hints=HINTS, examples=360),
-    replace(ONE_LENGTH, steps=11, evaluations=3, lr=1e-2),
-    replace(TEST, lengths=(3, 5), counts=(1, 2), examples=8),
-    tempered=Tempered(start=1.0),
-    output_bias=True,
-)
-"""Evaluated, and written as a checkpoint, after steps 4, 8 and 11: in the middle of a round of tasks."""
 
 
 def run(folder, spec=RUN):
@@ -173,10 +173,6 @@ def test_tempered_models_train_in_half_precision(encoding, tmp_path):
     model = {"tempered": Tempered(start=1.0), "encoding": encoding}
     outcome = run(tmp_path, sized(data, replace(RUN.train, precision="bf16-mixed"), RUN.test, **model))
     assert outcome.info["dtype"] == "bf16-mixed" and len(outcome.grid.scores) == 4
-
-
-TRAIN = lengen.TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
-SHORT = lengen.TestSpec(lengths=(8,), counts=(2,), examples=10)
 
 
 def setting(task: lengen.Task, *hints: lengen.Task, **format: object) -> lengen.Spec:

@@ -17,6 +17,10 @@ from lengen.data.lines import read_problem
 from lengen.digits import OperandError
 
 LINES = ["a,b,answer", "12+34=46", "", "7,8,15", " 99 + 1 = 0100", "3+4=7"]
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
+TINY = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
+ADDITION = lengen.setting("addition", digits=1, dropout=0.5, **TINY)
 
 
 @pytest.fixture
@@ -73,10 +77,6 @@ def test_lines_of_other_tasks(task, line):
     assert len(read_problem(line, task).lengths) == 1
     with pytest.raises(OperandError, match="the answer is"):
         read_problem(line[:-1] + ("1" if line[-1] != "1" else "2"), task)
-
-
-ROOT = Path(__file__).resolve().parents[2]
-SMALL = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
 
 
 @pytest.mark.parametrize("named", [
@@ -189,10 +189,6 @@ def test_a_value_of_a_wrong_kind_is_one_sentence(made):
 def test_examples_of_the_pages_give_what_stands_below_them(page):
     failed, tried = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
     assert tried and not failed
-
-
-TINY = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
-ADDITION = lengen.setting("addition", digits=1, dropout=0.5, **TINY)
 
 
 def trainer(*callbacks) -> Trainer:

@@ -29,6 +29,14 @@ from tests.fixtures.settings import vocab_of
 
 sequences = st.lists(st.integers(1, 5), max_size=12)
 batches = st.lists(st.tuples(sequences, sequences), min_size=1, max_size=5)
+SCRATCHPAD = Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True).build(
+    lengen.Addition(digits=3)
+)
+VOCAB = Vocab(SCRATCHPAD.symbols)
+HALF = Metric("half", "half", lambda responses: {"halves": 0.5}, "halves")
+CHARACTERS = st.characters(categories=["L", "N", "S", "P"], exclude_characters="$")
+WORDS = st.text(CHARACTERS, min_size=1, max_size=4).filter(lambda word: word != "PAD")
+texts = st.lists(st.tuples(st.text(max_size=6), st.text(min_size=1, max_size=6)), min_size=1, max_size=4)
 
 
 def padded(rows, extra=0):
@@ -96,12 +104,6 @@ def test_metrics_of_the_worked_examples(case):
     metric.update(wrong, true)
     metric.update(true, true)
     assert float(metric.compute()) == (1.0 if apart else 0.5)
-
-
-SCRATCHPAD = Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True).build(
-    lengen.Addition(digits=3)
-)
-VOCAB = Vocab(SCRATCHPAD.symbols)
 
 
 def test_padding_that_is_written_is_an_edit_and_a_short_text_has_no_token_of_the_answer():
@@ -209,9 +211,6 @@ def test_classes_have_what_users_of_torchmetrics_look_for(kind):
     assert all(not value.is_floating_point() for value in metric.metric_state.values())
 
 
-HALF = Metric("half", "half", lambda responses: {"halves": 0.5}, "halves")
-
-
 @pytest.mark.parametrize(("metric", "said"), [
     (Counted(HALF), "expected whole numbers"),
     (Counted(METRICS["answer"]), "expected format and vocabulary of the responses"),
@@ -222,10 +221,6 @@ def test_what_cannot_be_counted_is_refused_in_one_sentence(metric, said):
     with pytest.raises(ValueError, match=said) as caught:
         metric.update(padded([[1]]), padded([[1]]))
     assert "\n" not in str(caught.value)
-
-
-CHARACTERS = st.characters(categories=["L", "N", "S", "P"], exclude_characters="$")
-WORDS = st.text(CHARACTERS, min_size=1, max_size=4).filter(lambda word: word != "PAD")
 
 
 @given(st.data())
@@ -318,9 +313,6 @@ def test_ignored_labels_need_one_shape(shape):
         ExactMatch(ignore_index=-100).update(torch.ones(shape, dtype=torch.int64), torch.ones(2, 3, dtype=torch.int64))
     with pytest.raises(ValueError, match=r"target hold -100: .*or name ignore_index"):
         ExactMatch().update(torch.tensor([[1]]), torch.tensor([[-100]]))
-
-
-texts = st.lists(st.tuples(st.text(max_size=6), st.text(min_size=1, max_size=6)), min_size=1, max_size=4)
 
 
 @given(texts)

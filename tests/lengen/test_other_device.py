@@ -16,6 +16,14 @@ from tests.fixtures.devices import NAME, Elsewhere, check_there
 from tests.fixtures.settings import TEST, settings
 from tests.lengen.test_stock_trainer import TWELVE as SPEC
 
+NAMES = [name for name in settings() if "-encoder" not in name or name.startswith(("learned", "rpe"))]
+ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
+"""Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
+CHECKED = {
+    "bias.py", "inside.py", "across_tasks.py", "loading.py", "chance.py", "sections.py",
+}  # fmt: skip
+"""Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""
+
 
 def test_the_pretended_device_refuses_a_mixture():
     with Elsewhere():
@@ -43,9 +51,6 @@ def test_a_fit_ends_with_the_model_where_it_was_trained():
         callback.on_fit_end(trainer, module)
     assert callback.found == NAME
     assert module.device.type == "cpu"
-
-
-NAMES = [name for name in settings() if "-encoder" not in name or name.startswith(("learned", "rpe"))]
 
 
 @pytest.mark.slow
@@ -131,11 +136,3 @@ def test_attention_is_shown_of_a_model_there(monkeypatch):
     monkeypatch.setattr(type(model.module), "device", torch.device("meta"))
     monkeypatch.setattr(model.module, "attention", attention)
     assert (model.attention([1, 2])["self"] == expected).all()
-
-
-ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
-"""Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
-CHECKED = {
-    "bias.py", "inside.py", "across_tasks.py", "loading.py", "chance.py", "sections.py",
-}  # fmt: skip
-"""Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""

@@ -16,6 +16,7 @@ from tests.lengen.benchmark.test_any_module import OPTIONS, Kept, Predicts, spec
 SPEC = spec()
 DATA = lengen.ArithmeticData(SPEC)
 EXACT, EDITS = "exact_match/length=2", "edits_per_token/length=2,count=1"
+CHARACTERS = "0123456789=$"
 
 
 class Own(LightningDataModule):
@@ -137,9 +138,6 @@ def test_edits_of_several_counts_are_added_up():
 
 
 # ------------------------------------------------------------------ the benchmark
-
-
-CHARACTERS = "0123456789=$"
 
 
 class Copies(LightningModule):

@@ -41,6 +41,19 @@ five = st.tuples(whole, whole, whole, whole, whole).map(
 )
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
 any_counts = st.dictionaries(names, whole | st.floats(allow_nan=False, allow_infinity=False), min_size=1).map(Counts)
+LONG = "length,count,mode,name,value\n"
+XEON = """\
+processor\t: 0
+vendor_id\t: GenuineIntel
+model name\t: Intel(R) Xeon(R) Platinum 8488C
+flags\t\t: fpu sse4_2 amx_bf16 fma avx2 avx512f avx512_bf16 amx_tile avx512_fp16x
+
+processor\t: 1
+model name\t: another
+flags\t\t: fpu
+"""
+ARM = "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd evtstrm bf16 sve\nCPU part\t: 0xd40\n"
+WRITTEN = lengen.TrainSpec(steps=100, batch=50, bucket=8, lr=1e-3)
 
 
 @st.composite
@@ -100,9 +113,6 @@ def test_totals_rates_and_sums_are_of_what_was_counted():
     assert curve.to_csv() == "length,count,mode,name,value\n7,,sampled,n,5\n"
 
 
-LONG = "length,count,mode,name,value\n"
-
-
 @pytest.mark.parametrize(("text", "message"), [
     ("", "line 1: expected columns"),
     ("a,b\n", "line 1: expected columns"),
@@ -152,19 +162,6 @@ def test_corrupted_key_counts_get_one_sentence(text, message):
         key_counts_from_csv(text)
 
 
-XEON = """\
-processor\t: 0
-vendor_id\t: GenuineIntel
-model name\t: Intel(R) Xeon(R) Platinum 8488C
-flags\t\t: fpu sse4_2 amx_bf16 fma avx2 avx512f avx512_bf16 amx_tile avx512_fp16x
-
-processor\t: 1
-model name\t: another
-flags\t\t: fpu
-"""
-ARM = "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd evtstrm bf16 sve\nCPU part\t: 0xd40\n"
-
-
 def test_what_linux_says_of_the_first_processor_is_read_else_the_platform_is_asked(tmp_path, monkeypatch):
     assert read_cpuinfo(XEON) == (
         "Intel(R) Xeon(R) Platinum 8488C",
@@ -181,9 +178,6 @@ def test_what_linux_says_of_the_first_processor_is_read_else_the_platform_is_ask
     found = machine.machine()
     assert found == Machine("riscv64", (), machine.cores())
     assert str(found) == f"riscv64, {machine.cores()} cores (instruction sets unknown)"
-
-
-WRITTEN = lengen.TrainSpec(steps=100, batch=50, bucket=8, lr=1e-3)
 
 
 def setting(task, width: int = 0, **train) -> Spec:

@@ -20,6 +20,13 @@ from tests.fixtures.settings import TEST, TRAIN, fixed_data, spec, two_operands
 
 FEW = TrainSpec(steps=40, batch=32, bucket=2, lr=5e-3)
 KINDS = {"decoder": {"architecture": Decoder()}, "encoder_decoder": {}}
+SAMPLED = encoder_decoder(
+    two_operands(1, 2),
+    replace(TRAIN, steps=2, evaluations=1),
+    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=12, sampled=5),
+    architecture=Decoder(),
+    encoding="sinusoidal",
+)
 
 
 def half_trained(architecture: str) -> tuple[Transformer, ArithmeticData]:
@@ -123,15 +130,6 @@ def test_sampled_scores_count_what_was_sampled():
     expected = sum(chances(model, data, problems))
     assert abs(found["correct"] - expected) < 4.5 * math.sqrt(expected) + 1
     assert "sampled" not in score_cell(model, data.writer, problems, True)
-
-
-SAMPLED = encoder_decoder(
-    two_operands(1, 2),
-    replace(TRAIN, steps=2, evaluations=1),
-    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=12, sampled=5),
-    architecture=Decoder(),
-    encoding="sinusoidal",
-)
 
 
 def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_redone(tmp_path, monkeypatch):

@@ -21,6 +21,11 @@ from tests.fixtures.decoding import greedy
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import case_spec, data_spec, spec
 
+SUMS = Addition(digits=3, operands=3)
+PARITY = Parity(bits=3)
+SORTING = lengen.Sorting(longest=3)
+"""The count of its problems is a kind: how often each number stands there; training draws them with 1."""
+
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_encoding_the_worked_examples(case):
@@ -130,12 +135,6 @@ def test_every_addition_is_measured_at_its_end_with_a_note_on_unequal_lengths():
     pair = PairAddition(digits=3)
     assert unlike_training(pair, pair.parse(["12", "3"])) == ""
     assert "note" not in answer(setting.data, setting.module, ["12", "3"])
-
-
-SUMS = Addition(digits=3, operands=3)
-PARITY = Parity(bits=3)
-SORTING = lengen.Sorting(longest=3)
-"""The count of its problems is a kind: how often each number stands there; training draws them with 1."""
 
 
 def made(task, right, steps=10) -> Run:

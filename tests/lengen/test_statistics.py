@@ -13,6 +13,15 @@ from lengen.results.across_tasks import interquartile_mean, probability_of_impro
 from lengen.results.records import wilson
 
 tested = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+SHAPES = st.tuples(st.integers(1, 8), st.integers(1, 5))
+SCORES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]) | st.floats(0, 1)
+tables = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=SCORES))
+pairs = st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 4)).flatmap(
+    lambda sizes: st.tuples(
+        arrays(np.float64, (sizes[0], sizes[1]), elements=SCORES),
+        arrays(np.float64, (sizes[0], sizes[2]), elements=SCORES),
+    )
+)
 
 
 @given(tested)
@@ -37,17 +46,6 @@ def test_a_million_examples_do_not_lose_the_ends():
     assert wilson(10**6, 10**6).high == 1.0
     assert wilson(0, 10**6).low == 0.0
     assert math.isclose(wilson(10**6, 10**6).low, 1 - 1.96**2 / (10**6 + 1.96**2))
-
-
-SHAPES = st.tuples(st.integers(1, 8), st.integers(1, 5))
-SCORES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]) | st.floats(0, 1)
-tables = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=SCORES))
-pairs = st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 4)).flatmap(
-    lambda sizes: st.tuples(
-        arrays(np.float64, (sizes[0], sizes[1]), elements=SCORES),
-        arrays(np.float64, (sizes[0], sizes[2]), elements=SCORES),
-    )
-)
 
 
 def stream(seed: int = 0) -> np.random.Generator:

@@ -32,6 +32,23 @@ SPEC = spec(
     layers=1,
 )
 """Evaluated after steps 2, 4, 6 and 8."""
+TWELVE = spec(
+    data_spec("addition", 2, 2, room=8),
+    replace(TRAIN, steps=12, evaluations=4),
+    replace(TEST, lengths=(1,), counts=(2,), examples=4),
+    layers=1,
+)
+"""Evaluated after steps 3, 6, 9 and 12."""
+NUMBER = {hash(ArithmeticData(TWELVE).batch(step).tokens.numpy().tobytes()): step for step in range(60)}
+PROGRAM = """
+import sys
+from pathlib import Path
+from tests.lengen.test_stock_trainer import trained
+watched = trained(Path(sys.argv[1]), devices=2, strategy="ddp", max_steps=4, enable_checkpointing=False)
+import torch.distributed
+rank = torch.distributed.get_rank()
+(Path(sys.argv[1]) / f"rank{rank}").write_text(" ".join(map(str, watched.batches)))
+"""
 
 
 class Remembers(Logger):
@@ -228,16 +245,6 @@ def test_hints_log_a_loss_each(tmp_path):
     assert {"train_loss", *(f"train_loss.{hint.name}" for hint in small.data.hints)} <= names
 
 
-TWELVE = spec(
-    data_spec("addition", 2, 2, room=8),
-    replace(TRAIN, steps=12, evaluations=4),
-    replace(TEST, lengths=(1,), counts=(2,), examples=4),
-    layers=1,
-)
-"""Evaluated after steps 3, 6, 9 and 12."""
-NUMBER = {hash(ArithmeticData(TWELVE).batch(step).tokens.numpy().tobytes()): step for step in range(60)}
-
-
 class Watches(Callback):
     def __init__(self) -> None:
         self.batches: list[int] = []
@@ -414,17 +421,6 @@ def test_processes_share_the_batches_and_train_the_same_task(setting, each):
     assert [batch.output for batch in one] == [batch.output for batch in two] and len(one) == min(4, 6) * each
     seen = [(batch.output, batch.tokens.numpy().tobytes()) for batch in one + two]
     assert len(set(seen)) == len(seen)
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-from tests.lengen.test_stock_trainer import trained
-watched = trained(Path(sys.argv[1]), devices=2, strategy="ddp", max_steps=4, enable_checkpointing=False)
-import torch.distributed
-rank = torch.distributed.get_rank()
-(Path(sys.argv[1]) / f"rank{rank}").write_text(" ".join(map(str, watched.batches)))
-"""
 
 
 def test_two_processes(tmp_path):

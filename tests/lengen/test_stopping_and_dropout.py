@@ -29,6 +29,16 @@ SPEC = encoder_decoder(
     dropout=0.3,
 )
 """Evaluated, and written as a checkpoint, after steps 3, 6 and 9."""
+STOPPING = encoder_decoder(
+    fixed_data("running_xor", 2, base=2, position_ids=NoPositionIds()),
+    replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3),
+    TestSpec(lengths=(1,), examples=2),
+    encoding="none",
+    layers=1,
+)
+"""Evaluated at every second step."""
+GOOD = [False, True, True, False, True, True, True, True]
+"""Whether two thirds or one third are right, at steps 2, 4, ...: three in a row at step 14."""
 
 
 @pytest.fixture(scope="module")
@@ -89,18 +99,6 @@ def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
         setattr(module, name, 0.3)
         assert not torch.equal(model.predict(batch), expected)
         setattr(module, name, 0.0)
-
-
-STOPPING = encoder_decoder(
-    fixed_data("running_xor", 2, base=2, position_ids=NoPositionIds()),
-    replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3),
-    TestSpec(lengths=(1,), examples=2),
-    encoding="none",
-    layers=1,
-)
-"""Evaluated at every second step."""
-GOOD = [False, True, True, False, True, True, True, True]
-"""Whether two thirds or one third are right, at steps 2, 4, ...: three in a row at step 14."""
 
 
 @pytest.fixture

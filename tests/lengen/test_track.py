@@ -32,6 +32,16 @@ FORMATS = {
     "scratchpad": {"scratchpad": True},
     "mix": {"subtasks": lengen.SUBTASKS},
 }
+TRACKED = encoder_decoder(
+    two_operands(1, 2, spaces=lengen.RandomSpaces(0.5), examples=200),
+    replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
+    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6),
+    architecture="decoder",
+    encoding="sinusoidal",
+    dropout=0.3,
+    layers=1,
+)
+"""Evaluated after steps 3, 6, 9 and 10."""
 
 
 @pytest.mark.parametrize(("kind", "name"),
@@ -92,18 +102,6 @@ def test_digit_losses_of_written_sums(reverse):
     assert {3, 4} == set(sizes.tolist())
     found = digit_losses(response_losses(Tens(), batch), reverse)
     assert found == pytest.approx([0, math.log(14), 0], abs=1e-5)
-
-
-TRACKED = encoder_decoder(
-    two_operands(1, 2, spaces=lengen.RandomSpaces(0.5), examples=200),
-    replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
-    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6),
-    architecture="decoder",
-    encoding="sinusoidal",
-    dropout=0.3,
-    layers=1,
-)
-"""Evaluated after steps 3, 6, 9 and 10."""
 
 
 def run(folder: Path, spec: Spec = TRACKED) -> dict[str, list[tuple[int, float]]]:

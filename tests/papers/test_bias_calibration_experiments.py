@@ -15,6 +15,7 @@ from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}
 TASKS = ("successor", "addition", "n-by-one")
+SPEC = calibrated(profile("smoke", PairAddition))
 
 
 def test_the_published_model_has_the_layers_that_are_printed():
@@ -61,9 +62,6 @@ def test_figures_read_their_own_experiments_and_runs_say_which_function_makes_th
         assert specs["cpu"].test.probes == specs["night"].test.probes == specs["paper"].test.probes == operands
         for spec in (specs["cpu"], specs["night"]):
             assert spec.data.format.width > max(len(text) for problem in spec.test.probes for text in problem)
-
-
-SPEC = calibrated(profile("smoke", PairAddition))
 
 
 def test_hash_and_overrides_depend_on_both_sections_and_the_first_model_is_validated():

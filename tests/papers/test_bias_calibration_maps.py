@@ -39,6 +39,11 @@ TASKS = {
     "n-by-one": lengen.NByOne(TRAINED),
 }
 """Task of an experiment whose name has the key in it; of others addition."""
+RNG = np.random.default_rng(0)
+DIGITS = 12
+"""Fixed length: source "$ a..a + b..b $" (27 places), target "$ " and 13 digits."""
+FIRST, SECOND = range(1, DIGITS + 1), range(DIGITS + 2, 2 * DIGITS + 2)
+ROWS, COLUMNS = DIGITS + 2, 2 * DIGITS + 3
 
 
 def curve(name: str, seed=0) -> Grid:
@@ -212,9 +217,6 @@ def test_figure_6_shows_functions_of_the_distance_and_figures_10_and_11_need_no_
     assert [label.get_text() for label in binary.get_xticklabels()][2] == "a6"
 
 
-RNG = np.random.default_rng(0)
-
-
 def shares_by_loop(cross, units, digits):
     """Element by element: a place counts once, whichever operands it is near."""
     shares = []
@@ -262,12 +264,6 @@ def test_a_probe_that_is_too_short_or_missing_is_said():
         follows("trained").value(run("table1/successor-vanilla"))
     with pytest.raises(KeyError):
         follows("everywhere")
-
-
-DIGITS = 12
-"""Fixed length: source "$ a..a + b..b $" (27 places), target "$ " and 13 digits."""
-FIRST, SECOND = range(1, DIGITS + 1), range(DIGITS + 2, 2 * DIGITS + 2)
-ROWS, COLUMNS = DIGITS + 2, 2 * DIGITS + 3
 
 
 def head(*units: int) -> np.ndarray:

@@ -20,6 +20,10 @@ from papers.coupling.profiles import SCRATCHPAD
 from papers.coupling.theorem import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem
 from tests.papers.theorem import ADDITION, EXAMPLE, FORMAT, VOCAB, Printed, constructed, problem, writer
 
+number = st.integers(1, 12).flatmap(
+    lambda n: st.one_of(st.integers(0, 10**n - 1), st.just(10**n - 1), st.just(10 ** (n - 1)), st.just(0))
+)
+
 
 def text(response: torch.Tensor) -> str:
     return VOCAB.decode(response)
@@ -33,11 +37,6 @@ def expected(*operands: int) -> str:
 
 def solved(sizes: Sizes, *operands: int, **model) -> str:
     return text(generate(constructed(sizes, **model), writer(sizes), problem(*operands))[0])
-
-
-number = st.integers(1, 12).flatmap(
-    lambda n: st.one_of(st.integers(0, 10**n - 1), st.just(10**n - 1), st.just(10 ** (n - 1)), st.just(0))
-)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ from tests.fixtures.drawings import run
 from tests.papers.theorem import ADDITION, P_1, P_2, TOKENS, VOCAB, constructed, writer
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
+ATTENTION = next(figure for figure in FIGURES if figure.name == "thm4.1-attention")
 
 
 def test_every_published_figure_has_its_experiments_and_multiples_of_the_trained_range() -> None:
@@ -188,9 +189,6 @@ def test_overlap_is_between_0_and_1_and_nearest_takes_different_heads():
     for one, place in enumerate([(5, 7), (0, 1), (3, 3), (2, 6)]):
         deep[place][one] = 0.6
     assert measures.nearest(deep) == [(5, 7), (0, 1), (3, 3), (2, 6)]
-
-
-ATTENTION = next(figure for figure in FIGURES if figure.name == "thm4.1-attention")
 
 
 def runs(*with_map: str, rate=0.5):

@@ -11,6 +11,7 @@ from papers.coupling.start_ids import PUBLISHED, SHORTER
 
 SCORES = Path(__file__).parents[2] / "results/reference"
 BOTH = pytest.mark.parametrize("model", [PUBLISHED, SHORTER], ids=lambda model: model.table.name)
+ROWS = ones.FINDING.counts()
 
 
 @BOTH
@@ -46,9 +47,6 @@ def test_start_id_1_has_the_counts_of_the_figure(model):
     ours = {row["length"]: (row["n"], row["correct"]) for row in model.table.counts() if row["start"] == 1}
     assert set(ours) - set(stored) == ({8} if model is SHORTER else set()), "the figure does not test eight digits"
     assert all(stored[length] == counts for length, counts in ours.items() if length in stored)
-
-
-ROWS = ones.FINDING.counts()
 
 
 @pytest.mark.parametrize(("length", "number"), [(5, 0), (5, 2), (20, 10), (50, 50)])

@@ -23,6 +23,12 @@ SPEC = lengen.Spec(
     train=lengen.TrainSpec(steps=400, batch=64, lr=1e-3),
     test=lengen.TestSpec(lengths=(5, 10, 15, 20, 25, 30, 40, 50)),
 )
+TOKENS = ("92", "5", "43", "17", "78", DELIMITER, "5", "17", "43", "78", "92")
+VOCABULARY = ("$", "5", "17", "43", "78", "92", DELIMITER)
+ONE = Probe(TOKENS, VOCABULARY, {})
+REPEATED = Probe(("3", "10", "3", "2", DELIMITER, "2", "3", "3", "10"), (), {})
+ROOT = Path(__file__).parents[2]
+TEXT = " ".join((ROOT / "docs/findings.md").read_text().partition("\n## 7.")[2].split())
 
 
 def right(length: int, reach: float, seed: int) -> int:
@@ -48,12 +54,6 @@ def run(
             grid.add((length, count)[: len(grid.axes)], "teacher_forced", counted(N, good, good, 0, N * length))
     info = {"spec": spec.to_dict(), "spec_hash": "x", "overrides": []}
     return Run(f"task_hinting/{name}", "cpu", seed, 1, "reference", info, grid, arrays=arrays or {})
-
-
-TOKENS = ("92", "5", "43", "17", "78", DELIMITER, "5", "17", "43", "78", "92")
-VOCABULARY = ("$", "5", "17", "43", "78", "92", DELIMITER)
-ONE = Probe(TOKENS, VOCABULARY, {})
-REPEATED = Probe(("3", "10", "3", "2", DELIMITER, "2", "3", "3", "10"), (), {})
 
 
 def test_a_probe_says_where_a_number_stands_and_what_is_looked_at():
@@ -129,10 +129,6 @@ def test_tables_and_constructions_have_medians_ranges_and_longest_sorted_lengths
     assert lines == {"bound": ([8, 24, 53], [32, 724, 16_777_216]), "numbers 1 to 100": ([24], [15])}
     del runs["thm5.1/x"]
     assert [text.get_text() for text in figures.formats(None, runs, {}).axes[0].texts] == ["no runs"]
-
-
-ROOT = Path(__file__).parents[2]
-TEXT = " ".join((ROOT / "docs/findings.md").read_text().partition("\n## 7.")[2].split())
 
 
 def shares(name: str, *cell: int) -> list[float]:

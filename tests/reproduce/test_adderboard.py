@@ -13,6 +13,14 @@ from reproduce.commands.problem import find
 
 OFFERED = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
 CONSTRUCTED = next(name for name, spec in OFFERED.items() if spec is not None)
+GOOD = """
+from torch import nn
+def build_model():
+    return nn.Linear(2, 1), {"name": "adder", "author": "somebody", "params": 3, "architecture": "a linear layer"}
+def add(model, a, b):
+    return a + b
+"""
+BARE, WORDS = GOOD.replace('{"name"', 'None and {"name"'), GOOD.replace('"params": 3', '"params": "many"')
 
 
 def test_a_constructed_model_adds_and_a_trained_one_says_how_far_it_was_trained(capsys):
@@ -68,15 +76,6 @@ def test_a_constructed_model_has_no_run_to_choose(words, option, capsys):
     assert f"is constructed and has no runs for {option[0]} to choose from" in capsys.readouterr().err
 
 
-GOOD = """
-from torch import nn
-def build_model():
-    return nn.Linear(2, 1), {"name": "adder", "author": "somebody", "params": 3, "architecture": "a linear layer"}
-def add(model, a, b):
-    return a + b
-"""
-
-
 def test_a_submission_is_judged(tmp_path, capsys):
     path = tmp_path / "good.py"
     path.write_text(GOOD)
@@ -94,9 +93,6 @@ def test_wrong_sums_are_listed_and_errors_count_as_wrong(tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "1111111111+8888888889=10000000000, not 9999999990" in said
     assert "ZeroDivisionError" in said and "3, counted as wrong" in said and "no verdict" in said
-
-
-BARE, WORDS = GOOD.replace('{"name"', 'None and {"name"'), GOOD.replace('"params": 3', '"params": "many"')
 
 
 @pytest.mark.parametrize("text", ["x = 1", "def build_model(:", "import nothing_of_this_name", BARE, WORDS, None])

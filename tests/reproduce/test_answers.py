@@ -26,6 +26,12 @@ from tests.fixtures.runs import experiment, outside, run, spec, stored
 
 LEFT, RIGHT, THIRD = (experiment(f"coupling/fig1/{name}") for name in ("left", "right", "third"))
 KNOWN = {item.name: item for item in (LEFT, RIGHT, THIRD)}
+FAR, NONE = (0.2, 0.3, 0.25, 0.5), (0.0, 0.02, 0.01, 0.0)
+ENTRY = {
+    "id": "s", "words": "It adds", "place": "Abstract", "quote": "It adds.",
+    "parts": [{"words": "w", "left": [LEFT.name], "least": 90}],
+}  # fmt: skip
+CLAIM = {"id": "adds", "place": "p", "statement": "s", "check": "level", "relation": ">", "threshold": 1, "left": ["a"]}
 
 
 def seeds(of, *beyond, inside=1.0, profile="cpu", **more):
@@ -40,9 +46,6 @@ def compared(*runs, known=KNOWN, **part):
 def above(left, right, **part):
     runs = [*seeds(LEFT, *left), *seeds(RIGHT, *right)]
     return compared(*runs, check="above", right=(RIGHT.name,), **part)
-
-
-FAR, NONE = (0.2, 0.3, 0.25, 0.5), (0.0, 0.02, 0.01, 0.0)
 
 
 def test_sides_pairs_and_trends_are_compared_over_their_seeds():
@@ -176,12 +179,6 @@ def test_only_cells_that_both_sides_tested_are_compared_at_the_nearest_profile()
 # ------------------------------------------------------------------ statements
 
 
-ENTRY = {
-    "id": "s", "words": "It adds", "place": "Abstract", "quote": "It adds.",
-    "parts": [{"words": "w", "left": [LEFT.name], "least": 90}],
-}  # fmt: skip
-
-
 def statement(**changed):
     return parse({"statement": [ENTRY | changed]}, "made", KNOWN, "coupling")[0]
 
@@ -263,9 +260,6 @@ def test_a_mistake_is_one_sentence_that_names_it(changed, said):
 
 
 # ------------------------------------------------------------------ history
-
-
-CLAIM = {"id": "adds", "place": "p", "statement": "s", "check": "level", "relation": ">", "threshold": 1, "left": ["a"]}
 
 
 def test_the_digest_of_a_claim_is_what_runs_recorded_and_history_has_three_outcomes(tmp_path):

@@ -33,6 +33,12 @@ def answer(prompts):
 def short(prompts):
     return answer(prompts)[1:]
 """
+ODD = """
+def separators(prompts):
+    return [chr(0x2028) + str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
+def halves(prompts):
+    return [chr(0xd800) for prompt in prompts]
+"""
 
 
 @pytest.fixture
@@ -418,14 +424,6 @@ def test_a_file_of_ones_own_is_found_whatever_its_name(here, capsys, name):
         assert main(["evaluate", f"{given}:answer", "--on", "addition", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
     del sys.modules["a_helper_of_mine"]
-
-
-ODD = """
-def separators(prompts):
-    return [chr(0x2028) + str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
-def halves(prompts):
-    return [chr(0xd800) for prompt in prompts]
-"""
 
 
 def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, capsys):

@@ -24,6 +24,34 @@ from tests.fixtures.drawings import figures as constructed
 from tests.fixtures.toy_paper import BLANK
 
 ROOT = Path(__file__).resolve().parents[2]
+SEVERAL = """
+import os
+import shutil
+from reproduce import figures
+from tests.fixtures.drawings import figures as constructed
+from tests.fixtures.toy_paper import BLANK
+
+def work(place):
+    figure, runs = constructed()[place]
+    return figures.render(figure, runs), os.getpid()
+
+found = [dict(figures.each(work, range(3), workers)) for workers in (1, 2)]
+alone, beside = ([some[place] for place in range(3)] for some in found)
+assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
+assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
+
+def ended(place):
+    os.kill(os.getpid(), 9)
+
+try:
+    list(figures.each(ended, range(3), 2))
+except figures.EndedError as error:
+    print(error)
+try:
+    list(figures.each([1, 2, 3].__getitem__, [0, 9], 2))
+except IndexError as error:
+    print("IndexError")
+"""
 
 
 def draw_in_another_process(home: Path, **environment: str) -> str:
@@ -330,36 +358,6 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
     for figure, runs in constructed():
         both = figures.render(figure, runs)
         assert both == figures.render(figure, runs, ["svg"]) | figures.render(figure, runs, ["png"])
-
-
-SEVERAL = """
-import os
-import shutil
-from reproduce import figures
-from tests.fixtures.drawings import figures as constructed
-from tests.fixtures.toy_paper import BLANK
-
-def work(place):
-    figure, runs = constructed()[place]
-    return figures.render(figure, runs), os.getpid()
-
-found = [dict(figures.each(work, range(3), workers)) for workers in (1, 2)]
-alone, beside = ([some[place] for place in range(3)] for some in found)
-assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
-assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
-
-def ended(place):
-    os.kill(os.getpid(), 9)
-
-try:
-    list(figures.each(ended, range(3), 2))
-except figures.EndedError as error:
-    print(error)
-try:
-    list(figures.each([1, 2, 3].__getitem__, [0, 9], 2))
-except IndexError as error:
-    print("IndexError")
-"""
 
 
 @pytest.mark.slow

@@ -17,6 +17,49 @@ from reproduce.commands import doctor
 from reproduce.store import checkout
 
 pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+BUILD = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))"
+BASE = """
+import importlib.metadata as metadata, sys
+EXTRA = ("pandas", "matplotlib", "seaborn", "rich", "argcomplete")  # torch itself needs filelock and jinja2
+installed = metadata.distribution
+def distribution(name):
+    if name in EXTRA:
+        raise metadata.PackageNotFoundError(name)
+    return installed(name)
+metadata.distribution = distribution
+metadata.entry_points = lambda **_: metadata.EntryPoints()  # this environment has the clone's
+sys.modules.update(dict.fromkeys(EXTRA))
+"""
+OUTSIDE = (
+    BASE
+    + """
+import lengen
+for name in lengen.__all__:
+    getattr(lengen, name)
+assert not {"papers", "reproduce"} & sys.modules.keys()
+for call in (lengen.load, lengen.problems):
+    try:
+        call("coupling/fig1/coupling-scratchpad")
+    except ValueError as error:
+        print(error)
+grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", 6)
+for draw in (grid.plot, lambda: __import__("lengen.plotting")):
+    try:
+        draw()
+    except ModuleNotFoundError as error:
+        print(error)
+"""
+)
+ADDER = "def build_model(): return None, {'name': 'adder'}\ndef add(model, a, b): return a + b\n"
+WITHOUT_TORCH = """
+import contextlib, lengen.cli, sys
+for words in (["--help"], ["score", "--help"], ["export", "--help"], ["evaluate", "--help"]):
+    with contextlib.suppress(SystemExit):
+        lengen.cli.entry(words)
+assert not {"torch", "lengen.benchmark"} & sys.modules.keys()
+print("no torch")
+"""
 
 
 def test_from_a_checkout_results_lie_in_it_and_a_variable_says_otherwise(monkeypatch, tmp_path):
@@ -237,10 +280,6 @@ def test_the_digest_of_the_code_is_of_its_files(tmp_path, monkeypatch):
     checkout.code_digest.cache_clear()
 
 
-ROOT = Path(__file__).parents[2]
-BUILD = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))"
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("wheel")
@@ -281,57 +320,12 @@ def test_the_wheel_installs_one_package(site):
     assert scripts.read_text().split() == ["[console_scripts]", "lengen", "=", "lengen.cli:entry"]
 
 
-BASE = """
-import importlib.metadata as metadata, sys
-EXTRA = ("pandas", "matplotlib", "seaborn", "rich", "argcomplete")  # torch itself needs filelock and jinja2
-installed = metadata.distribution
-def distribution(name):
-    if name in EXTRA:
-        raise metadata.PackageNotFoundError(name)
-    return installed(name)
-metadata.distribution = distribution
-metadata.entry_points = lambda **_: metadata.EntryPoints()  # this environment has the clone's
-sys.modules.update(dict.fromkeys(EXTRA))
-"""
-OUTSIDE = (
-    BASE
-    + """
-import lengen
-for name in lengen.__all__:
-    getattr(lengen, name)
-assert not {"papers", "reproduce"} & sys.modules.keys()
-for call in (lengen.load, lengen.problems):
-    try:
-        call("coupling/fig1/coupling-scratchpad")
-    except ValueError as error:
-        print(error)
-grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", 6)
-for draw in (grid.plot, lambda: __import__("lengen.plotting")):
-    try:
-        draw()
-    except ModuleNotFoundError as error:
-        print(error)
-"""
-)
-
-
 def test_outside_a_clone_the_whole_face_loads_without_the_extra(site, hostile):
     loading, asking, plotting, pictures = python(hostile, site, "-c", OUTSIDE).splitlines()
     assert "names none: runs and settings are known by name in a clone of the repository alone" in loading
     assert asking.startswith("runs and settings are known by name in a clone of the repository alone")
     assert pictures == "tables and pictures need matplotlib: pip install 'lengen[reproduce]'"
     assert plotting == "tables and pictures need pandas: pip install 'lengen[reproduce]'"
-
-
-ADDER = "def build_model(): return None, {'name': 'adder'}\ndef add(model, a, b): return a + b\n"
-WITHOUT_TORCH = """
-import contextlib, lengen.cli, sys
-for words in (["--help"], ["score", "--help"], ["export", "--help"], ["evaluate", "--help"]):
-    with contextlib.suppress(SystemExit):
-        lengen.cli.entry(words)
-assert not {"torch", "lengen.benchmark"} & sys.modules.keys()
-print("no torch")
-"""
 
 
 def test_the_program_of_the_library_needs_no_clone(site, hostile):

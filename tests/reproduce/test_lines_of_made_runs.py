@@ -24,6 +24,11 @@ LEFT, RIGHT = (experiment(f"coupling/fig1/{name}", ("cpu", "night", "paper")) fo
 BOTH = (LEFT.name, RIGHT.name)
 TRAINED = ("coupling/fig1/coupling-scratchpad",)
 """Published with 2 to 10 numbers of 1 to 10 digits."""
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = Reference(ROOT / "results")
+ADDS, SPACED = "bias_calibration/table1/addition-abc", "random_spaces/fig4.9/add"
+HINTED = "task_hinting/fig3.6/successor"
+HINT = NextLarger(longest=20, short=5, skew=0.8, alphabet=100, repeats=0.1)
 
 
 def value(**changed) -> Value:
@@ -179,10 +184,6 @@ def test_the_largest_profile_that_was_tested_stands_beside_a_value_and_shares_in
     assert (bare.ours, bare.seeds, bare.compared) == (0.06, (0.02, 0.06, 0.25), False)
 
 
-ROOT = Path(__file__).resolve().parents[2]
-REFERENCE = Reference(ROOT / "results")
-
-
 @pytest.fixture(scope="module")
 def found() -> list[values.Line]:
     return [line for paper in CATALOGUE.papers() for line in values.lines(paper, reader(paper, [REFERENCE]))]
@@ -236,11 +237,6 @@ def test_the_specification_decides_the_distance_and_the_farthest_counts():
     older = run_of(experiment.specs["night"], spec_hash="older")
     assert older.info["spec"]["data"]["format"].pop("index_hints") == 0
     assert distance(older, experiment.specs["paper"]) == LENGTHS
-
-
-ADDS, SPACED = "bias_calibration/table1/addition-abc", "random_spaces/fig4.9/add"
-HINTED = "task_hinting/fig3.6/successor"
-HINT = NextLarger(longest=20, short=5, skew=0.8, alphabet=100, repeats=0.1)
 
 
 @pytest.mark.parametrize(("name", "changed", "expected"), [

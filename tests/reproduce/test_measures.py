@@ -40,6 +40,35 @@ from tests.fixtures.runs import EVERY, MODES, N, experiment, keys, run, scalars,
 from tests.fixtures.toy_paper import spec_with
 
 A = experiment("p/f/a")
+CELLS = [(2, 2), (3, 2)]
+cell_counts = st.fixed_dictionaries(
+    {"n": st.integers(1, 50), "reference_tokens": st.integers(1, 90), "hops": st.integers(0, 9)}
+)
+ACCURACIES = {
+    (2, 2): 1.0, (2, 3): 1.0, (2, 6): 0.5, (2, 12): 0.0,
+    (4, 2): 0.8, (4, 3): 1.0, (4, 6): 0.0, (4, 12): 0.0,
+    (8, 2): 0.0, (8, 3): 0.0, (8, 6): 0.0, (8, 12): 1.0,
+}  # fmt: skip
+"""By length and count, of a training on up to three operands of two digits."""
+SOME = {1, 2, 3, 4, 5, 6, 7, 9}
+PLANE = [(n, m) for n in range(1, 41) for m in range(1, 9)]
+SPANS = (Trained(6, 1), Trained(6, 3), Trained(9, 2, frozenset(SOME)))
+MEANT = {
+    "all": "ffc264a3", "in_range": "61909199", "outside": "c501911c", "gap": "d13ccf90", "longer": "003d2186",
+    "more": "c3d59b14", "both": "e86e8fc1", "far": "a63a69cc", "trained_length": "82f807e7", "next": "725552e0",
+    "longest": "e302599b", "twice": "35e155f4",
+}  # fmt: skip
+"""Digest of the cells of each region, for the three ranges."""
+MADE = run(A, 1.0)
+RESUMED = {"seconds": 433.1, "seconds_training": 1479.0, "seconds_measuring": 1.0, "tokens_per_second": 40_000}
+BEFORE_CLOCKS = {"seconds": 60.0, "seconds_training": 50.0, "seconds_per_step": 0.5, "scalars": {"steps": 1000}}
+TRIED = {"seconds": 610.4, "seconds_training": 299.6, "seconds_measuring": 0.3}
+"""Several trainings, of which one was chosen."""
+CHOSEN = {
+    "seconds": 353.4, "seconds_training": 301.9, "seconds_measuring": 5.1, "tokens_per_second": 12_304,
+    "scalars": {"seconds_of_all_trainings": 1202.2, "steps": 4688},
+}  # fmt: skip
+"""The same, resumed in the last of them: a matrix cell as it is stored."""
 
 
 def take(runs, measure, mode, cells):
@@ -118,9 +147,6 @@ def test_what_was_not_tested_counted_or_written_is_missing_not_zero():
         take(runs, "scalar.steps_ratio", "teacher_forced", [])
 
 
-CELLS = [(2, 2), (3, 2)]
-
-
 def arrays(**values):
     named = {name.replace("_at_", "."): np.array(value) for name, value in values.items()}
     return dataclasses.replace(run(A, 1.0), arrays=named)
@@ -140,11 +166,6 @@ def test_an_array_that_a_run_lacks_is_missing_by_name(name):
 def test_an_unknown_measure_is_a_key_error(name):
     with pytest.raises(KeyError):
         EVERY.measure(name)
-
-
-cell_counts = st.fixed_dictionaries(
-    {"n": st.integers(1, 50), "reference_tokens": st.integers(1, 90), "hops": st.integers(0, 9)}
-)
 
 
 @settings(deadline=None, max_examples=25)
@@ -175,14 +196,6 @@ def test_a_metric_of_ones_own_is_a_measure_whose_samples_are_those_of_a_loop(see
     assert sample.n == bottoms[0]
     with pytest.raises(KeyError):
         EVERY.measure("hops")
-
-
-ACCURACIES = {
-    (2, 2): 1.0, (2, 3): 1.0, (2, 6): 0.5, (2, 12): 0.0,
-    (4, 2): 0.8, (4, 3): 1.0, (4, 6): 0.0, (4, 12): 0.0,
-    (8, 2): 0.0, (8, 3): 0.0, (8, 6): 0.0, (8, 12): 1.0,
-}  # fmt: skip
-"""By length and count, of a training on up to three operands of two digits."""
 
 
 def small(lengths, counts):
@@ -216,9 +229,6 @@ def test_reach_below_the_trained_size_is_less_than_one_and_none_where_nothing_wa
     assert value(made, "reach.length").value == 2.0 and value(made, "area.length").value == 1.0
     with pytest.raises(Missing, match=r"^f/a was tested on one count$"):
         value(made, "reach.count")
-
-
-SOME = {1, 2, 3, 4, 5, 6, 7, 9}
 
 
 def gapped(lengths, pad_to=0) -> DataSpec:
@@ -267,16 +277,6 @@ def test_a_length_is_trained_or_in_the_gap_or_longer(lengths, length):
     assert holds("outside", span, cell) is not holds("in_range", span, cell)
 
 
-PLANE = [(n, m) for n in range(1, 41) for m in range(1, 9)]
-SPANS = (Trained(6, 1), Trained(6, 3), Trained(9, 2, frozenset(SOME)))
-MEANT = {
-    "all": "ffc264a3", "in_range": "61909199", "outside": "c501911c", "gap": "d13ccf90", "longer": "003d2186",
-    "more": "c3d59b14", "both": "e86e8fc1", "far": "a63a69cc", "trained_length": "82f807e7", "next": "725552e0",
-    "longest": "e302599b", "twice": "35e155f4",
-}  # fmt: skip
-"""Digest of the cells of each region, for the three ranges."""
-
-
 def meaning(region) -> str:
     """The cells of a region in ranges with one count, with several, and with a length left out and padded numbers."""
     cells = [inside(PLANE, span, region, None, None) for span in SPANS]
@@ -308,18 +308,6 @@ def test_regions_mean_what_they_meant_and_keep_tested_cells_of_the_trained_range
     assert found([run(A, 1.0, made=made)], "next") == {(6, 2)}
     assert found([run(A, 1.0, made=made)], "gap") == {(3, 2)}
     assert found([run(A, 1.0)], "next", (1, 3)) == set()
-
-
-MADE = run(A, 1.0)
-RESUMED = {"seconds": 433.1, "seconds_training": 1479.0, "seconds_measuring": 1.0, "tokens_per_second": 40_000}
-BEFORE_CLOCKS = {"seconds": 60.0, "seconds_training": 50.0, "seconds_per_step": 0.5, "scalars": {"steps": 1000}}
-TRIED = {"seconds": 610.4, "seconds_training": 299.6, "seconds_measuring": 0.3}
-"""Several trainings, of which one was chosen."""
-CHOSEN = {
-    "seconds": 353.4, "seconds_training": 301.9, "seconds_measuring": 5.1, "tokens_per_second": 12_304,
-    "scalars": {"seconds_of_all_trainings": 1202.2, "steps": 4688},
-}  # fmt: skip
-"""The same, resumed in the last of them: a matrix cell as it is stored."""
 
 
 def made(**info):

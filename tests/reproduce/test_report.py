@@ -42,6 +42,13 @@ pytestmark = pytest.mark.slow
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 LARGEST_PAGE = 3 * 10**6
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results"
+REPORTS = sorted(ROOT.glob("papers/*/REPORT.md"))
+LARGEST_CRATE = 300_000
+"""Bytes."""
+LARGEST_RESULTS = 40_000_000
+"""Bytes: small text and pictures, which a clone brings along."""
 
 
 class Read(HTMLParser):
@@ -280,15 +287,6 @@ def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatc
     other = Read(index.read_text())
     assert "bias_calibration.html" not in other.links
     assert "python -m reproduce report bias_calibration" in index.read_text()
-
-
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "results"
-REPORTS = sorted(ROOT.glob("papers/*/REPORT.md"))
-LARGEST_CRATE = 300_000
-"""Bytes."""
-LARGEST_RESULTS = 40_000_000
-"""Bytes: small text and pictures, which a clone brings along."""
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from tests.fixtures.toy_paper import SPEC, Instant, install_toy, outcome
 from tests.reproduce.test_store import publish
 
 RUN = "results/local/toy/fig1/alpha/cpu/seed-0/v1"
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("results")]
 
 
 class Better(Instant):
@@ -30,9 +31,6 @@ class Better(Instant):
         result.grid = outcome(9).grid
         result.info["scalars"] = {"steps": 5.0, "seconds_training": 2.0}
         return result
-
-
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("results")]
 
 
 def files(folder):

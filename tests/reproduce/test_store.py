@@ -26,6 +26,24 @@ from tests.fixtures.toy_paper import SPEC, outcome
 KEY = ("toy/fig1/alpha", "cpu", 0)
 HASH = SPEC.hash()
 INFO = {"spec": SPEC.to_dict(), "overrides": []}
+scores = st.integers(0, 10**12).flatmap(
+    lambda n: st.builds(counted, st.just(n), st.integers(0, n), st.integers(0, n), st.integers(0), st.integers(0))
+)
+modes = st.dictionaries(st.sampled_from(["teacher_forced", "free_running"]), scores, min_size=1)
+cells = {width: st.tuples(*[st.integers(0, 200)] * width) for width in (1, 2)}
+grids = st.sampled_from([("length",), ("length", "count")]).flatmap(
+    lambda axes: st.builds(Grid, st.just(axes), st.dictionaries(cells[len(axes)], modes, min_size=1))
+)
+counts = st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6))
+text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
+maps = st.none() | st.tuples(
+    st.integers(1, 3), st.lists(text, min_size=1, max_size=4), st.integers(1, 10**6), st.integers(0, 3)
+)
+numbers = st.lists(st.tuples(st.integers(0, 10**9), text, st.floats(allow_nan=False)), max_size=5)
+kinds = hnp.floating_dtypes() | hnp.integer_dtypes() | hnp.unicode_string_dtypes(max_len=2) | hnp.boolean_dtypes()
+named = st.dictionaries(
+    st.from_regex(r"[a-z]{1,8}\d?(\.[a-z]{1,8})?", fullmatch=True), hnp.arrays(kinds, hnp.array_shapes(min_dims=0))
+)
 
 
 def publish(store: LocalStore, key=KEY, spec_hash=HASH, what=None, **info):
@@ -286,26 +304,6 @@ def test_line_ends_that_git_changed_are_told_from_damage(store):
         with pytest.raises(StoreError, match=rf"git changed the line ends of .*{name}.*core\.autocrlf false"):
             LocalStore(store.root).runs()
         path.write_bytes(content)
-
-
-scores = st.integers(0, 10**12).flatmap(
-    lambda n: st.builds(counted, st.just(n), st.integers(0, n), st.integers(0, n), st.integers(0), st.integers(0))
-)
-modes = st.dictionaries(st.sampled_from(["teacher_forced", "free_running"]), scores, min_size=1)
-cells = {width: st.tuples(*[st.integers(0, 200)] * width) for width in (1, 2)}
-grids = st.sampled_from([("length",), ("length", "count")]).flatmap(
-    lambda axes: st.builds(Grid, st.just(axes), st.dictionaries(cells[len(axes)], modes, min_size=1))
-)
-counts = st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6))
-text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
-maps = st.none() | st.tuples(
-    st.integers(1, 3), st.lists(text, min_size=1, max_size=4), st.integers(1, 10**6), st.integers(0, 3)
-)
-numbers = st.lists(st.tuples(st.integers(0, 10**9), text, st.floats(allow_nan=False)), max_size=5)
-kinds = hnp.floating_dtypes() | hnp.integer_dtypes() | hnp.unicode_string_dtypes(max_len=2) | hnp.boolean_dtypes()
-named = st.dictionaries(
-    st.from_regex(r"[a-z]{1,8}\d?(\.[a-z]{1,8})?", fullmatch=True), hnp.arrays(kinds, hnp.array_shapes(min_dims=0))
-)
 
 
 @pytest.mark.slow

@@ -32,6 +32,19 @@ pytestmark = pytest.mark.slow
 
 NUMBER = 2000
 READERS = {reader.name: reader for reader in readers()}
+ROOT = Path(__file__).resolve().parents[2]
+
+
+KILLING = """
+import json, sys
+from pathlib import Path
+from stress.kills import Command, kill, load
+
+load()
+killed = kill(2, 3, Path(sys.argv[1]), [Command(sys.argv[2:], ["training", "writing"])])
+print(json.dumps(killed._asdict()))
+"""
+"""Loads torch once: every command is a child of this process, as `make soak` has it."""
 
 
 @pytest.fixture(scope="module")
@@ -131,21 +144,6 @@ def test_a_hostile_checkpoint_does_nothing_and_ends_its_run_in_one_sentence(tmp_
         assert not trace.exists()
     torch.load(tmp_path / "torch" / CHECKPOINT, weights_only=False)
     assert trace.exists(), "the file is as hostile as it says"
-
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-KILLING = """
-import json, sys
-from pathlib import Path
-from stress.kills import Command, kill, load
-
-load()
-killed = kill(2, 3, Path(sys.argv[1]), [Command(sys.argv[2:], ["training", "writing"])])
-print(json.dumps(killed._asdict()))
-"""
-"""Loads torch once: every command is a child of this process, as `make soak` has it."""
 
 
 def test_a_run_that_is_killed_leaves_the_bytes_of_one_that_is_not(tmp_path):

@@ -22,6 +22,9 @@ from reproduce.store.checkout import stores
 from reproduce.store.reference import Reference
 from reproduce.store.store import LOGGERS, LocalStore
 
+RUN = "bias_calibration/table1/successor-abc"
+"""A run with two trainings."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
@@ -177,10 +180,6 @@ def test_solve_tells_of_every_token_in_one_line_of_a_terminal_or_now_and_then():
     spec = theorem(3, 2, lengths=(2,), counts=(3,))
     found = show.solve(spec, None, ["57", "48", "96"], report=lambda done, most: seen.append((done, most)))
     assert seen == [(slot, len(str(found["output"]))) for slot in range(16)]
-
-
-RUN = "bias_calibration/table1/successor-abc"
-"""A run with two trainings."""
 
 
 class Board(Logger):

@@ -17,6 +17,10 @@ from reproduce.commands.completion import selectors
 from reproduce.commands.table import SHELLS
 from tests.fixtures.program import CHECKOUT
 
+RUN = ["run", "toy/fig1/alpha"]
+ADDS = Addition(digits=2, operands=2)
+SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smoke"].data.task
+
 
 def said(capsys, *arguments: str, code: int = 0) -> str:
     assert main(arguments) == code
@@ -77,9 +81,6 @@ def test_short_options_and_several_selectors_are_taken(results, capsys):
     assert not told.out and "there is no figure or table 'figment' in toy" in told.err
 
 
-RUN = ["run", "toy/fig1/alpha"]
-
-
 @pytest.mark.parametrize(("typed", "answer"), [
     (["lsit"], "there is no command 'lsit'; nearest: list"),
     ([*RUN, "--profil", "smoke"], "there is no --profil; nearest: --profile"),
@@ -116,10 +117,6 @@ def test_a_paper_is_found_by_its_identifier():
     for name in CATALOGUE.papers():
         if identifier := CATALOGUE.paper(name).arxiv:
             assert CATALOGUE.canonical(identifier) == CATALOGUE.canonical(f"arXiv:{identifier}/") == name
-
-
-ADDS = Addition(digits=2, operands=2)
-SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smoke"].data.task
 
 
 @pytest.mark.parametrize("typed", [

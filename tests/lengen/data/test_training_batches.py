@@ -19,6 +19,37 @@ from lengen.formats.linear import LinearFormat
 from tests.fixtures.settings import ONE_LENGTH, TASKS, TRAIN, data_spec, sequences, sized, spec
 
 HINTS = ("successor", "count", "fill")
+WINDOW = r"data.examples=79: a streamed training set holds at least 80 examples, train.bucket batches of each task"
+REFUSED = {
+    WINDOW: sized(sequences(examples=79, hints=("count",))),
+    "data.examples=39: a streamed training set holds at least 40 examples": sized(sequences(examples=39)),
+    "data.hints: every task has an output head of its own; set model.tied=false": sized(
+        sequences(hints=("count",)), tied=True
+    ),
+    "set data.examples=0 or train.one_length=true": sized(sequences(hints=("count",), examples=200), TRAIN),
+    "data.hints: addition has other symbols than data.task=sorting": sized(replace(sequences(), hints=(Addition(3),))),
+    "data.hints: carries has other symbols than data.task=sorting": sized(sequences(hints=("carries",))),
+    "data.hints: count stands there twice; expected different auxiliary tasks": sized(
+        sequences(hints=("count", "count"))
+    ),
+    "train.one_length=true: only tasks with a distribution of lengths draw": spec(data_spec("parity"), ONE_LENGTH),
+    "model.tempered: tempered attention needs model.architecture=decoder": sized(
+        architecture=lengen.EncoderDecoder(), tempered=Tempered()
+    ),
+    "data.hints: auxiliary tasks need model.architecture=decoder": sized(
+        sequences(hints=("count",)), architecture=lengen.Encoder()
+    ),
+    "model.tempered.of=prompt: with train.loss=all nothing tells where a prompt ends": sized(
+        train=replace(ONE_LENGTH, loss="all"), tempered=Tempered(of="prompt")
+    ),
+    "data.task.short=1: with data.task.skew=0.8 expected a length from 2 to 5": sized(sequences(short=1, skew=0.8)),
+    "data.task.short=6: with data.task.skew=0.8 expected a length from 2 to 5": sized(sequences(short=6, skew=0.8)),
+    "data.task.skew=null: expected ": sized(sequences(short=3, skew=float("nan"))),
+    "data.task.repeats=2": sized(sequences(repeats=2)),
+    "data.task.longest=1: the shortest training sequence has 2": sized(sequences(length=1)),
+}
+COPY = lengen.setting("copy", digits=3)
+PAIRS = lengen.setting("pair_addition", digits=3)
 
 
 def text(data: TaskData, batch: TrainBatch) -> list[str]:
@@ -141,37 +172,6 @@ def test_a_loss_is_weighted_by_the_mean_number_of_targets(hints):
         mean = sum(int(batch.loss.sum()) for batch in batches) / 5
         assert [float(batch.scale) for batch in batches] == pytest.approx([mean] * 5)
         assert len({int(batch.loss.sum()) for batch in batches}) > 1 or which in (1, 2), "one target each"
-
-
-WINDOW = r"data.examples=79: a streamed training set holds at least 80 examples, train.bucket batches of each task"
-REFUSED = {
-    WINDOW: sized(sequences(examples=79, hints=("count",))),
-    "data.examples=39: a streamed training set holds at least 40 examples": sized(sequences(examples=39)),
-    "data.hints: every task has an output head of its own; set model.tied=false": sized(
-        sequences(hints=("count",)), tied=True
-    ),
-    "set data.examples=0 or train.one_length=true": sized(sequences(hints=("count",), examples=200), TRAIN),
-    "data.hints: addition has other symbols than data.task=sorting": sized(replace(sequences(), hints=(Addition(3),))),
-    "data.hints: carries has other symbols than data.task=sorting": sized(sequences(hints=("carries",))),
-    "data.hints: count stands there twice; expected different auxiliary tasks": sized(
-        sequences(hints=("count", "count"))
-    ),
-    "train.one_length=true: only tasks with a distribution of lengths draw": spec(data_spec("parity"), ONE_LENGTH),
-    "model.tempered: tempered attention needs model.architecture=decoder": sized(
-        architecture=lengen.EncoderDecoder(), tempered=Tempered()
-    ),
-    "data.hints: auxiliary tasks need model.architecture=decoder": sized(
-        sequences(hints=("count",)), architecture=lengen.Encoder()
-    ),
-    "model.tempered.of=prompt: with train.loss=all nothing tells where a prompt ends": sized(
-        train=replace(ONE_LENGTH, loss="all"), tempered=Tempered(of="prompt")
-    ),
-    "data.task.short=1: with data.task.skew=0.8 expected a length from 2 to 5": sized(sequences(short=1, skew=0.8)),
-    "data.task.short=6: with data.task.skew=0.8 expected a length from 2 to 5": sized(sequences(short=6, skew=0.8)),
-    "data.task.skew=null: expected ": sized(sequences(short=3, skew=float("nan"))),
-    "data.task.repeats=2": sized(sequences(repeats=2)),
-    "data.task.longest=1: the shortest training sequence has 2": sized(sequences(length=1)),
-}
 
 
 @pytest.mark.parametrize("message", REFUSED)
@@ -350,10 +350,6 @@ def test_the_check_before_training_writes_some_problems_of_a_cell(monkeypatch):
     spec = lengen.setting("addition", digits=2, **{"test.examples": 10**9})
     TaskData(spec, 0).check_all()
     assert max(written) == CHECKED
-
-
-COPY = lengen.setting("copy", digits=3)
-PAIRS = lengen.setting("pair_addition", digits=3)
 
 
 def after(change):

@@ -47,6 +47,17 @@ LINES = [
     )
     for reversals in itertools.product((False, True), repeat=2)
 ]  # fmt: skip
+LARGE = [name for name in TASKS if name not in plain.SEQUENCES]
+OTHERS = {
+    "digit_steps": (lengen.DigitSteps(), lengen.DigitSteps(reverse_response=True)),
+    "subtasks": (lengen.Subtasks(), lengen.Subtasks(names=("add", "mad"), carries="code")),
+    "multiplication_stages": (
+        lengen.MultiplicationStages(),
+        lengen.MultiplicationStages(reverse_query=True),
+        lengen.MultiplicationStages(reverse_response=False),
+    ),
+    "aligned": (lengen.Aligned(width=WIDE), lengen.Aligned(width=WIDE, reverse_response=False)),
+}
 
 
 def accepted(task: lengen.Task) -> list[lengen.Linear]:
@@ -165,9 +176,6 @@ def test_a_batch_writes_each_problem_as_if_it_were_alone(name, data):
         assert torch.equal(batch.ids[:, i, :size], alone.ids[:, 0]) and torch.equal(batch.loss[i, :size], alone.loss[0])
 
 
-LARGE = [name for name in TASKS if name not in plain.SEQUENCES]
-
-
 @pytest.mark.parametrize("name", LARGE)
 @settings(max_examples=25)
 @given(st.data())
@@ -189,18 +197,6 @@ def test_answers_and_last_stages_of_operands_beyond_64_bits(name, data):
         assert str(stages[0][len(operands[0]) - 1]) == expected.text
     if name == "multiplication":
         assert "".join(map(str, stages[-1][::-1])).lstrip("0") in (expected.text, "")
-
-
-OTHERS = {
-    "digit_steps": (lengen.DigitSteps(), lengen.DigitSteps(reverse_response=True)),
-    "subtasks": (lengen.Subtasks(), lengen.Subtasks(names=("add", "mad"), carries="code")),
-    "multiplication_stages": (
-        lengen.MultiplicationStages(),
-        lengen.MultiplicationStages(reverse_query=True),
-        lengen.MultiplicationStages(reverse_response=False),
-    ),
-    "aligned": (lengen.Aligned(width=WIDE), lengen.Aligned(width=WIDE, reverse_response=False)),
-}
 
 
 @pytest.mark.parametrize("kind", OTHERS)

@@ -19,18 +19,6 @@ from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_o
 PLAIN = {}
 SCRATCHPAD = {"scratchpad": True}
 MIX = {"subtasks": lengen.SUBTASKS}
-
-
-def data(**options) -> lengen.DataSpec:
-    return two_operands(*range(1, 8), **options)
-
-
-def batch_of(given: lengen.DataSpec, rows: list[list[str]], kinds: list[int] | None = None):
-    own, made = writer(given), problems(given.task, rows)
-    batch = own.write(Problems(made.operands, made.lengths, None if kinds is None else torch.tensor(kinds)))
-    return batch, [own.vocab.decode(row) for row in batch.tokens]
-
-
 STEPS = "$123+456=3 2 1 + 6 5 4;c=0,3+6+0=9,c=0;2+5+0=7,c=0;1+4+0=5,c=0|579$"
 PRINTED = [
     ("Table 4.1, plain", PLAIN, "123 456", "$123+456=579$"),
@@ -84,6 +72,17 @@ PRINTED = [
     ("by hand", {**PLAIN, "subtasks": ("mad",)}, "5000 5000", "mad$5000+5000=0000$"),
     ("by hand", {**PLAIN, "subtasks": ("rev",)}, "10 200", "rev$10+200=01+002$"),
 ]
+rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=8)
+
+
+def data(**options) -> lengen.DataSpec:
+    return two_operands(*range(1, 8), **options)
+
+
+def batch_of(given: lengen.DataSpec, rows: list[list[str]], kinds: list[int] | None = None):
+    own, made = writer(given), problems(given.task, rows)
+    batch = own.write(Problems(made.operands, made.lengths, None if kinds is None else torch.tensor(kinds)))
+    return batch, [own.vocab.decode(row) for row in batch.tokens]
 
 
 @pytest.mark.parametrize("vocabulary", ["task", "printable"])
@@ -100,9 +99,6 @@ def test_what_is_printed(place, options, operands, text, vocabulary):
     assert (
         vocab.decode(answer) == text[query:-1].rpartition("|" if isinstance(made.format, lengen.DigitSteps) else "=")[2]
     )
-
-
-rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=8)
 
 
 def check_batch(given: lengen.DataSpec, operands: list[list[str]], expected: list[str], kinds: list[int] | None = None):

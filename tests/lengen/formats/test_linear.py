@@ -20,6 +20,28 @@ from tests.fixtures import plain
 from tests.fixtures import written as reference
 from tests.fixtures.settings import data_spec, problems, spec, vocab_of, writer, written
 
+ONE_LEVEL = Coupled((9,))
+MARKS = 24
+"""Marks of most settings here: more than 26 places would need letters beyond Z."""
+LINES = [
+    (lengen.Addition(4, 3), {"pad_query": True, "pad_response": True, "reverse_response": True}),
+    (lengen.Addition(4, 3), {"reverse_query": True, "reverse_response": True, "scratchpad": True}),
+    (lengen.Addition(4, 3), {}),
+    (lengen.NByOne(5), {"reverse_response": True}),
+    (lengen.Successor(5), {"scratchpad": True, "width": 8}),
+    (lengen.Parity(8), {"scratchpad": True}),
+    (lengen.Copy(8), {}),
+    (lengen.Reverse(8), {}),
+]
+TYPED = {
+    "addition": lambda draw: [str(draw(st.integers(0, 9999))) for _ in range(draw(st.integers(2, 4)))],
+    "n_by_one": lambda draw: [str(draw(st.integers(0, 99999))), str(draw(st.integers(0, 9)))],
+    "successor": lambda draw: [str(draw(st.integers(0, 99999)))],
+    "parity": lambda draw: [draw(st.text("01", min_size=1, max_size=9))],
+    "copy": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
+    "reverse": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
+}
+
 
 def padded(data: DataSpec) -> bool:
     return data.task.kind != "addition" or data.format.pad_response
@@ -122,9 +144,6 @@ def test_final_answers_of_any_text(drawn, more):
     assert not (found == END).any()
 
 
-ONE_LEVEL = Coupled((9,))
-
-
 @pytest.mark.parametrize(
     ("task", "format", "ids", "message"),
     [
@@ -155,28 +174,6 @@ def test_text_of_ones_own_has_ids_unless_a_length_must_be_known_before():
         (data_spec("addition", pad=False, reverse_response=False, position_ids="none"), True),
     ]:
         assert can_run_free(data) is free
-
-
-MARKS = 24
-"""Marks of most settings here: more than 26 places would need letters beyond Z."""
-LINES = [
-    (lengen.Addition(4, 3), {"pad_query": True, "pad_response": True, "reverse_response": True}),
-    (lengen.Addition(4, 3), {"reverse_query": True, "reverse_response": True, "scratchpad": True}),
-    (lengen.Addition(4, 3), {}),
-    (lengen.NByOne(5), {"reverse_response": True}),
-    (lengen.Successor(5), {"scratchpad": True, "width": 8}),
-    (lengen.Parity(8), {"scratchpad": True}),
-    (lengen.Copy(8), {}),
-    (lengen.Reverse(8), {}),
-]
-TYPED = {
-    "addition": lambda draw: [str(draw(st.integers(0, 9999))) for _ in range(draw(st.integers(2, 4)))],
-    "n_by_one": lambda draw: [str(draw(st.integers(0, 99999))), str(draw(st.integers(0, 9)))],
-    "successor": lambda draw: [str(draw(st.integers(0, 99999)))],
-    "parity": lambda draw: [draw(st.text("01", min_size=1, max_size=9))],
-    "copy": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
-    "reverse": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
-}
 
 
 def hinted(task: lengen.Task, **options) -> lengen.DataSpec:

@@ -16,6 +16,8 @@ from tests.lengen.test_decoding import check
 
 SIZE = {"d_model": 16, "nhead": 2, "dim_feedforward": 32, "dropout": 0.0, "layer_norm_eps": 1e-5, "batch_first": True}
 """`tests.fixtures.settings.MODEL` in torch.nn's words."""
+BIASES = [{}, {"attention_bias": Window(1)}, {"attention_bias": Given()}, {"attention_bias": Given(), "causal": False}]
+ENCODER = {"architecture": "encoder"}
 
 
 def copy_attention(ours, theirs: nn.MultiheadAttention) -> None:
@@ -87,9 +89,6 @@ def test_it_is_torch_nn_with_the_same_weights(place, encoder_layers):
     for own, theirs in zip(ours, weights, strict=True):
         for name in ("self", "cross"):
             assert torch.allclose(own[name].double(), theirs[name], atol=1e-5)
-
-
-BIASES = [{}, {"attention_bias": Window(1)}, {"attention_bias": Given()}, {"attention_bias": Given(), "causal": False}]
 
 
 @torch.no_grad()
@@ -203,9 +202,6 @@ def test_batches_without_a_source_and_answers_that_blanks_would_tell_are_refused
             check_setting(setting)
         assert "\n" not in str(caught.value)
     check_setting(encoder_decoder(two_operands(1, 2), encoding="sinusoidal"))
-
-
-ENCODER = {"architecture": "encoder"}
 
 
 @torch.no_grad()

@@ -19,6 +19,28 @@ from lengen.settings.windows import window_cross, window_self
 from tests.fixtures.settings import MODEL, data_spec, fixed_data, model_spec, spec
 
 SIZES = st.integers(1, 12)
+# Figure 11, w = 1, for four digits: rows are the decoder's input, the row of "$" writes y1; # is open.
+SELF = """
+    #....
+    ##...
+    .##..
+    ..##.
+    ...##
+"""
+UNARY = """
+    ....##
+    ...###
+    ..###.
+    .###..
+    ###...
+"""  # columns $ x4 x3 x2 x1 $
+BINARY = """
+    ........###
+    ......####.
+    ....####...
+    ..####.....
+    ####.......
+"""  # columns $ + a4 b4 a3 b3 a2 b2 a1 b1 $
 
 
 @given(SIZES, st.integers(0, 4))
@@ -45,30 +67,6 @@ def test_the_window_of_cross_attention_goes_along_the_anti_diagonal(rows, column
                 if 0 <= column <= last:
                     window[row, column] = True
     assert np.array_equal(window_cross(rows, columns, width, stride), window)
-
-
-# Figure 11, w = 1, for four digits: rows are the decoder's input, the row of "$" writes y1; # is open.
-SELF = """
-    #....
-    ##...
-    .##..
-    ..##.
-    ...##
-"""
-UNARY = """
-    ....##
-    ...###
-    ..###.
-    .###..
-    ###...
-"""  # columns $ x4 x3 x2 x1 $
-BINARY = """
-    ........###
-    ......####.
-    ....####...
-    ..####.....
-    ####.......
-"""  # columns $ + a4 b4 a3 b3 a2 b2 a1 b1 $
 
 
 def picture(window: np.ndarray) -> list[str]:

@@ -28,6 +28,8 @@ from tests.fixtures.models import data_for, encoder_decoder
 from tests.fixtures.settings import TRAIN, data_spec, spec
 
 POINTS = torch.cat([torch.linspace(-30, 30, 2001), torch.tensor([0.0, -0.0, 1e-30, -1e-30, 1e4, -1e4])]).double()
+ULP = 2.0**-7
+"""Spacing of bfloat16 numbers at 1, and so the largest relative difference of neighbours."""
 
 
 @pytest.mark.parametrize(("form", "plain"),
@@ -127,10 +129,6 @@ def test_rms_norm_has_the_gradients_of_finite_differences_and_trains_as_it_evalu
     with torch.no_grad():
         torch.testing.assert_close(norm(x), trained)
     assert trained.shape == x.shape and trained.requires_grad
-
-
-ULP = 2.0**-7
-"""Spacing of bfloat16 numbers at 1, and so the largest relative difference of neighbours."""
 
 
 def gradients(x, layers, rounding, upstream):

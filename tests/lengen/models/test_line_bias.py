@@ -19,6 +19,27 @@ from tests.fixtures.settings import data_spec, sequences, sized
 
 CLOSED = -math.inf
 LINES = Lines(rows=4, columns=6, slopes=(1, 0, -1))
+WINDOWS = {
+    "a copy": (1, ((1, 1),)),
+    "from the units": (1, ((-1, 1),)),
+    "two operands": (1, ((-1, 1), (-1, 4))),
+    "wide, and one digit": (2, ((0, 1), (-1, 3))),
+    "in pairs": (1, ((-2, 1), (-2, 2))),
+    "nothing beside": (0, ((1, 0), (-1, 2))),
+}
+ALL = ("queries", "scores", "attention", "residuals")
+SETTINGS = {
+    "decoder": {"architecture": "decoder"},
+    "decoder, in loops": {"architecture": "decoder", "loops": 2, "inject": "input", "norm_place": "pre_post"},
+    "decoder, tempered": {"architecture": "decoder", "tempered": Tempered(start=0.7)},
+    "decoder, relative keys": {"architecture": "decoder", "encoding": "rpe"},
+    "encoder": {"architecture": "encoder", "encoding": "alibi"},
+    "encoder, shared": {"architecture": "encoder", "encoding": "rpe", "shared": True},
+    "encoder-decoder": {"encoding": "rope", "encoder_layers": 1},
+    "encoder-decoder, shared": {"encoding": "rpe", "encoder_layers": 2, "shared": True, "norm_place": "sandwich"},
+    "encoder-decoder, biased": {"attention_bias": Given(), "causal": False},
+    "encoder-decoder, windowed": {"attention_bias": lengen.Window(1), "encoding": "alibi"},
+}
 
 
 def setting(lines: AttentionBias = LINES, **options: object) -> Spec:
@@ -108,16 +129,6 @@ def test_each_direction_of_each_side_is_judged_apart(slopes):
     assert bool((bias.own.table == CLOSED).all())
 
 
-WINDOWS = {
-    "a copy": (1, ((1, 1),)),
-    "from the units": (1, ((-1, 1),)),
-    "two operands": (1, ((-1, 1), (-1, 4))),
-    "wide, and one digit": (2, ((0, 1), (-1, 3))),
-    "in pairs": (1, ((-2, 1), (-2, 2))),
-    "nothing beside": (0, ((1, 0), (-1, 2))),
-}
-
-
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("prompt", [5, 6, 9])
 def test_windows_open_what_stands_on_a_line_and_stood_there_before(name, prompt):
@@ -171,21 +182,6 @@ def test_a_row_without_an_open_key_reads_nothing():
 def test_what_makes_no_sense_is_refused(spec, said):
     with pytest.raises(SettingError, match=said):
         lengen.validate(spec)
-
-
-ALL = ("queries", "scores", "attention", "residuals")
-SETTINGS = {
-    "decoder": {"architecture": "decoder"},
-    "decoder, in loops": {"architecture": "decoder", "loops": 2, "inject": "input", "norm_place": "pre_post"},
-    "decoder, tempered": {"architecture": "decoder", "tempered": Tempered(start=0.7)},
-    "decoder, relative keys": {"architecture": "decoder", "encoding": "rpe"},
-    "encoder": {"architecture": "encoder", "encoding": "alibi"},
-    "encoder, shared": {"architecture": "encoder", "encoding": "rpe", "shared": True},
-    "encoder-decoder": {"encoding": "rope", "encoder_layers": 1},
-    "encoder-decoder, shared": {"encoding": "rpe", "encoder_layers": 2, "shared": True, "norm_place": "sandwich"},
-    "encoder-decoder, biased": {"attention_bias": Given(), "causal": False},
-    "encoder-decoder, windowed": {"attention_bias": lengen.Window(1), "encoding": "alibi"},
-}
 
 
 def of(name: str) -> tuple[Transformer, Batch]:

@@ -38,6 +38,37 @@ RECURRENT = {
     "coordinates": {"layers": 3, "shared": True, "inject": "coordinates"},
     "coordinates in loops": {"layers": 2, "loops": 2, "inject": "coordinates"},
 }
+RULES = {
+    "answer": LoopsByLength(most=6),
+    "half of the prompt": LoopsByLength(of="prompt", tokens=2, more=1, most=6),
+    "few": LoopsByLength(of="prompt", more=-4, most=3),
+}
+
+
+COPY, PLAIN = Copy(5), Linear()
+PADDED = Linear(pad_query=True, pad_response=True)
+MODEL = {
+    "encoding": lengen.Sinusoidal(), "norm_place": "post", "activation": "gelu", "init": "normal",
+    "scale_embedding": False, "width": 8, "heads": 2, "head_dim": 4, "ff_width": 16,
+}  # fmt: skip
+LAYER = ("linear1", "linear2", "norm1", "norm2", "self_attn.in_proj", "self_attn.out_proj")
+CROSS = ("norm3", "multihead_attn.in_proj", "multihead_attn.out_proj")
+TOKENS, TARGET = torch.tensor([[3, 1, 4, 10, 5, 9]]), torch.tensor([[11, 2, 6, 5]])
+LOOPED = {
+    "input": [
+        [2.48267229, 2.08534341, 0.75197010, -0.91893872],
+        [2.92623344, 2.71578224, 1.28630264, -0.72055737],
+        [-1.90236543, -1.59978226, -0.57910763, 0.70151002],
+        [1.45342188, 1.01571297, 0.12208277, -0.82634652],
+    ],
+    "none": [
+        [2.82510611, 2.69181736, 1.35025728, -0.59739041],
+        [2.97713649, 2.88593850, 1.49933437, -0.56027334],
+        [-2.00125397, -1.12028043, 0.26355141, 1.52908340],
+        [2.14890646, 1.78022416, 0.61245577, -0.83022457],
+    ],
+}
+"""Logits of the last four of six tokens after three loops, by what is injected."""
 
 
 def wave(number: int) -> Tensor:
@@ -227,16 +258,6 @@ def test_gradients_reach_every_weight(name, architecture):
         assert parameter.grad is not None and float(parameter.grad.abs().max()) > 1e-6, key
 
 
-RULES = {
-    "answer": LoopsByLength(most=6),
-    "half of the prompt": LoopsByLength(of="prompt", tokens=2, more=1, most=6),
-    "few": LoopsByLength(of="prompt", more=-4, most=3),
-}
-
-
-COPY, PLAIN = Copy(5), Linear()
-
-
 def setting(rule: LoopsByLength | None = RULES["answer"], task=COPY, format=PLAIN, **model: object) -> Spec:
     data = DataSpec(task=task, format=format, position_ids=lengen.NoPositionIds())
     return spec(data, **{"encoding": "none", "inject": "input", "loops_by_length": rule, **model})
@@ -331,9 +352,6 @@ def test_loops_of_each_example_are_set_like_any_field_and_have_gradients():
     assert list(itertools.chain(looped.to_dict()["model"]["loops_by_length"])) == ["of", "tokens", "more", "most"]
 
 
-PADDED = Linear(pad_query=True, pad_response=True)
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -368,15 +386,6 @@ def test_what_makes_no_sense_is_refused(wrong, said):
 def test_what_is_known_before_it_is_written_is_not(right):
     validate(right)
     assert right.override("train.steps=3").model == right.model and not choose(right, "cpu").compiled
-
-
-MODEL = {
-    "encoding": lengen.Sinusoidal(), "norm_place": "post", "activation": "gelu", "init": "normal",
-    "scale_embedding": False, "width": 8, "heads": 2, "head_dim": 4, "ff_width": 16,
-}  # fmt: skip
-LAYER = ("linear1", "linear2", "norm1", "norm2", "self_attn.in_proj", "self_attn.out_proj")
-CROSS = ("norm3", "multihead_attn.in_proj", "multihead_attn.out_proj")
-TOKENS, TARGET = torch.tensor([[3, 1, 4, 10, 5, 9]]), torch.tensor([[11, 2, 6, 5]])
 
 
 def parameters(*layers: str) -> list[str]:
@@ -463,23 +472,6 @@ def test_steps_of_the_universal_transformer_are_the_authors():
         ]
     ).double()
     torch.testing.assert_close(logits[0, :, :4], expected, atol=2e-6, rtol=0)
-
-
-LOOPED = {
-    "input": [
-        [2.48267229, 2.08534341, 0.75197010, -0.91893872],
-        [2.92623344, 2.71578224, 1.28630264, -0.72055737],
-        [-1.90236543, -1.59978226, -0.57910763, 0.70151002],
-        [1.45342188, 1.01571297, 0.12208277, -0.82634652],
-    ],
-    "none": [
-        [2.82510611, 2.69181736, 1.35025728, -0.59739041],
-        [2.97713649, 2.88593850, 1.49933437, -0.56027334],
-        [-2.00125397, -1.12028043, 0.26355141, 1.52908340],
-        [2.14890646, 1.78022416, 0.61245577, -0.83022457],
-    ],
-}
-"""Logits of the last four of six tokens after three loops, by what is injected."""
 
 
 @torch.no_grad()

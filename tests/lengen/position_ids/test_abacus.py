@@ -29,6 +29,9 @@ FORMATS = {
 }
 IDS = {"abacus": {"position_ids": AbacusIds(40, 7)}, "randomised": {"position_ids": RandomisedIds(150)}}
 rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=6)
+UNUSED = -1
+SIZES = torch.tensor([9])
+"""Tokens of sequences, which these schemes do not need."""
 
 
 def texts(made: Writer, tokens: torch.Tensor) -> list[str]:
@@ -212,11 +215,6 @@ def test_digits_come_first_in_every_vocabulary_and_runs_of_them_are_told_apart()
             validate(spec(fixed_data(task, aligned=True, position_ids=AbacusIds(40)), encoding="learned"))
         assert "\n" not in str(caught.value)
     validate(spec(fixed_data("addition", aligned=True, position_ids=Coupled((40,))), encoding="learned"))
-
-
-UNUSED = -1
-SIZES = torch.tensor([9])
-"""Tokens of sequences, which these schemes do not need."""
 
 
 def test_coupled_offsets_are_uniform_and_ids_are_those_of_the_scheme():

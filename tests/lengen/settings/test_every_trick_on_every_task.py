@@ -50,6 +50,30 @@ SIZED: tuple[lengen.Task, ...] = (
 OTHERS = {case.data.task.kind: case.data.task for case in CASES if type(case.data.task) not in map(type, SIZED)}
 TASKS = (*SIZED, *OTHERS.values())
 Change = Callable[[lengen.Spec], lengen.Spec]
+TRAINED = 4
+REACH: dict[str, lengen.Task] = {
+    "parity": lengen.Parity(TRAINED),
+    "successor": lengen.Successor(TRAINED),
+    "increment": lengen.Increment(longest=TRAINED, repeats=0.2),
+    "n by one": lengen.NByOne(TRAINED),
+    "two operands": lengen.Addition(TRAINED, 2),
+    "two reserved operands": lengen.TwoOperandAddition(tuple(range(1, TRAINED + 1))),
+    "many operands": lengen.Addition(TRAINED, 4),
+    "copy": lengen.Copy(TRAINED),
+    "reverse": lengen.Reverse(TRAINED),
+    "sorting": lengen.Sorting(longest=TRAINED, alphabet=20),
+}
+NUMBERS = {name for name, task in REACH.items() if task.kind not in ("parity", "copy", "reverse", "sorting")}
+OF_NUMBERS = "are no numbers, which could be padded or reversed"
+OPTIONS = {
+    "plain": ({}, {*REACH}, ""),
+    "random spaces": ({}, {*REACH}, ""),
+    "scratchpad": ({"scratchpad": True}, NUMBERS | {"parity"}, "has no intermediate results to write"),
+    "reversed": ({"reverse_response": True}, NUMBERS, OF_NUMBERS),
+    "padded": ({"pad_to": 21}, NUMBERS, OF_NUMBERS),
+    "of one width": ({"width": 21}, NUMBERS, OF_NUMBERS),
+}
+"""Fields of the line, tasks that have it, and what is said of the others."""
 
 
 def format(**fields: Any) -> Change:
@@ -242,32 +266,6 @@ def test_every_task_and_every_scheme_of_position_ids_is_here():
     assert {task.kind for task in TASKS} == set(kinds(lengen.Task))
     named = {trick.removeprefix("data.position_ids=").split(",")[0] for trick in TRICKS if "position_ids=" in trick}
     assert named == set(kinds(lengen.PositionIds))
-
-
-TRAINED = 4
-REACH: dict[str, lengen.Task] = {
-    "parity": lengen.Parity(TRAINED),
-    "successor": lengen.Successor(TRAINED),
-    "increment": lengen.Increment(longest=TRAINED, repeats=0.2),
-    "n by one": lengen.NByOne(TRAINED),
-    "two operands": lengen.Addition(TRAINED, 2),
-    "two reserved operands": lengen.TwoOperandAddition(tuple(range(1, TRAINED + 1))),
-    "many operands": lengen.Addition(TRAINED, 4),
-    "copy": lengen.Copy(TRAINED),
-    "reverse": lengen.Reverse(TRAINED),
-    "sorting": lengen.Sorting(longest=TRAINED, alphabet=20),
-}
-NUMBERS = {name for name, task in REACH.items() if task.kind not in ("parity", "copy", "reverse", "sorting")}
-OF_NUMBERS = "are no numbers, which could be padded or reversed"
-OPTIONS = {
-    "plain": ({}, {*REACH}, ""),
-    "random spaces": ({}, {*REACH}, ""),
-    "scratchpad": ({"scratchpad": True}, NUMBERS | {"parity"}, "has no intermediate results to write"),
-    "reversed": ({"reverse_response": True}, NUMBERS, OF_NUMBERS),
-    "padded": ({"pad_to": 21}, NUMBERS, OF_NUMBERS),
-    "of one width": ({"width": 21}, NUMBERS, OF_NUMBERS),
-}
-"""Fields of the line, tasks that have it, and what is said of the others."""
 
 
 @pytest.mark.parametrize("option", OPTIONS)

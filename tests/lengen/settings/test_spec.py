@@ -19,6 +19,72 @@ from tests.lengen.data.test_writer import ACCEPTED
 SPEC = spec(data_spec("addition"))
 ONE_LEVEL = 'data.position_ids={"kind":"consecutive"}'
 NO_IDS = ("data.position_ids=none", "model.encoding=none")
+SENSELESS = {
+    "numbers of any width": [
+        ("data.task.digits=0", "data.task.digits=0: expected int >= 1"),
+        ("data.task.operands=1", "data.task.operands=1: addition needs at least 2 operands"),
+        ("data.examples=-3", "data.examples=-3: expected int >= 0"),
+        ("train.batch=0", "train.batch=0: expected int >= 1"),
+        ("train.bucket=0", "train.bucket=0: expected int >= 1"),
+        ("train.lr=-1", "train.lr=-1: expected float >= 0"),
+        ("train.warmup=2", "train.warmup=2: expected float <= 1"),
+        ("train.precision=fp7", 'train.precision="fp7": expected one of '),
+        ("model.heads=0", "model.heads=0: expected int >= 1"),
+        ("test.lengths=0", "test.lengths"),
+        ("test.lengths=4001", "test.lengths=4001: expected numbers of at most 4000 digits"),
+        ("test.counts=[]", "test.counts=[]: expected "),
+        ("test.attention=[[0,2]]", "expected int >= 1"),
+        ("data.position_ids=none", "model.encoding=learned"),
+        ("model.encoding=rope data.position_ids=none",
+         "model.encoding=rope: it reads position ids, and data.position_ids=none"),
+        ("data.position_ids=cyclic data.position_ids.period=0", "data.position_ids.period=0: expected int >= 1"),
+        ("data.position_ids=consecutive data.position_ids.max_position=0",
+         "model.encoding=learned: its table has a row"),
+        ("model.encoding=rope",
+         "model.encoding=rope: it reads 1 level of position ids, and data.position_ids=coupled has 2"),
+        ("model.architecture=encodre", "unknown architecture 'encodre'; nearest: encoder"),
+        ("model.dropout=1.5", "model.dropout=1.5: expected float <= 1"),
+        ("model.architecture=encoder_decoder model.architecture.attention_bias=windows",
+         "unknown attention bias 'windows'"),
+        ("model.attention_bias=given", "has no field 'attention_bias'"),
+        ("model.inject=input", "model.inject=input: it is added at recurrent steps"),
+        ("model.output_bias=true", "model.output_bias=true: a tied output head"),
+        ("train.stop_at=1.01", "train.stop_at=1.01: expected float <= 1"),
+        ("train.patience=0", "train.patience=0: expected int >= 1"),
+        ("test.attention=[[2,2]] model.architecture=encoder_decoder", "need model.architecture=decoder"),
+        ("test.counts=1..3", "test.counts=[1, 2, 3]: problems of data.task=addition"),
+        ('data.task={"kind":"running_xor","digits":3} test.counts=1', "data.task.base=10: an exclusive or is of bits"),
+        ("data.format.pad_query=false data.format.pad_response=false data.format.end=false",
+         "data.format.end=false: numbers of addition end"),
+        ('model.architecture=encoder_decoder model.encoding=sinusoidal data.position_ids={"kind":"consecutive"} '
+         'model.loops=2 model.inject=coordinates', "model.architecture.encoder_layers=0: sinusoidal, with"),
+        *(
+            (f"model.architecture=encoder_decoder {ONE_LEVEL} model.encoding={kind}",
+             f"model.architecture.encoder_layers=0: {kind}, with model.inject=none, tells the order of tokens")
+            for kind in ("alibi", "fire")
+        ),
+    ],
+    "numbers of one width": [
+        ("data.task.base=1", "data.task.base=1: expected a base from 2 to 16"),
+        ("data.task.base=17", "data.task.base=17: expected a base from 2 to 16"),
+        ("data.task.limit=-1", "data.task.limit=-1: expected int >= 0"),
+        ("data.format.width=2", "data.format.width=2: expected at least 4"),
+        ("data.format.width=7 test.lengths=5,9", "data.format.width=7: expected at least 10"),
+        ("data.format.width=3", "data.format.width=3: expected at least 4"),
+        ("data.task.limit=6", "data.task.limit=6: expected a number from 7 to 9999"),
+        ("data.task.limit=10000", "data.task.limit=10000: expected a number from 7 to 9999"),
+        ("data.task.limit=100", "data.task.limit=100: expected more than 100"),
+        ("data.task.digits=30 data.task.limit=200000000 data.format.width=40", "from 7 to 134217727"),
+        ("test.counts=2,3", "test.counts=[2, 3]: problems of data.task=pair_addition"),
+        ('model.architecture=encoder_decoder model.architecture.attention_bias=given data.spaces={"ratio":0.5}',
+         "model.architecture.attention_bias=given: beside"),
+        ("model.architecture=encoder_decoder model.architecture.causal=false",
+         "model.architecture.causal=false: without a bias"),
+        ("model.encoding=rope model.head_dim=7", "model.head_dim=7: rope turns pairs"),
+    ],
+}  # fmt: skip
+"""Assignments and the beginning of what is said of them."""
+HERE = {"numbers of any width": SPEC, "numbers of one width": spec(fixed_data("addition"), encoding="sinusoidal")}
 
 
 @pytest.mark.parametrize(("assignment", "path", "value"), [
@@ -264,74 +330,6 @@ def test_a_section_of_a_subclass_is_read_by_it_alone_and_may_be_trained_before()
     assert LONGER.override("extra.late=1").hash() != LONGER.hash() == LONGER.override("extra.late=0").hash()
     with pytest.raises(lengen.SettingError, match="there is no section 'extra'"):
         SPEC.override("extra.more=2")
-
-
-SENSELESS = {
-    "numbers of any width": [
-        ("data.task.digits=0", "data.task.digits=0: expected int >= 1"),
-        ("data.task.operands=1", "data.task.operands=1: addition needs at least 2 operands"),
-        ("data.examples=-3", "data.examples=-3: expected int >= 0"),
-        ("train.batch=0", "train.batch=0: expected int >= 1"),
-        ("train.bucket=0", "train.bucket=0: expected int >= 1"),
-        ("train.lr=-1", "train.lr=-1: expected float >= 0"),
-        ("train.warmup=2", "train.warmup=2: expected float <= 1"),
-        ("train.precision=fp7", 'train.precision="fp7": expected one of '),
-        ("model.heads=0", "model.heads=0: expected int >= 1"),
-        ("test.lengths=0", "test.lengths"),
-        ("test.lengths=4001", "test.lengths=4001: expected numbers of at most 4000 digits"),
-        ("test.counts=[]", "test.counts=[]: expected "),
-        ("test.attention=[[0,2]]", "expected int >= 1"),
-        ("data.position_ids=none", "model.encoding=learned"),
-        ("model.encoding=rope data.position_ids=none",
-         "model.encoding=rope: it reads position ids, and data.position_ids=none"),
-        ("data.position_ids=cyclic data.position_ids.period=0", "data.position_ids.period=0: expected int >= 1"),
-        ("data.position_ids=consecutive data.position_ids.max_position=0",
-         "model.encoding=learned: its table has a row"),
-        ("model.encoding=rope",
-         "model.encoding=rope: it reads 1 level of position ids, and data.position_ids=coupled has 2"),
-        ("model.architecture=encodre", "unknown architecture 'encodre'; nearest: encoder"),
-        ("model.dropout=1.5", "model.dropout=1.5: expected float <= 1"),
-        ("model.architecture=encoder_decoder model.architecture.attention_bias=windows",
-         "unknown attention bias 'windows'"),
-        ("model.attention_bias=given", "has no field 'attention_bias'"),
-        ("model.inject=input", "model.inject=input: it is added at recurrent steps"),
-        ("model.output_bias=true", "model.output_bias=true: a tied output head"),
-        ("train.stop_at=1.01", "train.stop_at=1.01: expected float <= 1"),
-        ("train.patience=0", "train.patience=0: expected int >= 1"),
-        ("test.attention=[[2,2]] model.architecture=encoder_decoder", "need model.architecture=decoder"),
-        ("test.counts=1..3", "test.counts=[1, 2, 3]: problems of data.task=addition"),
-        ('data.task={"kind":"running_xor","digits":3} test.counts=1', "data.task.base=10: an exclusive or is of bits"),
-        ("data.format.pad_query=false data.format.pad_response=false data.format.end=false",
-         "data.format.end=false: numbers of addition end"),
-        ('model.architecture=encoder_decoder model.encoding=sinusoidal data.position_ids={"kind":"consecutive"} '
-         'model.loops=2 model.inject=coordinates', "model.architecture.encoder_layers=0: sinusoidal, with"),
-        *(
-            (f"model.architecture=encoder_decoder {ONE_LEVEL} model.encoding={kind}",
-             f"model.architecture.encoder_layers=0: {kind}, with model.inject=none, tells the order of tokens")
-            for kind in ("alibi", "fire")
-        ),
-    ],
-    "numbers of one width": [
-        ("data.task.base=1", "data.task.base=1: expected a base from 2 to 16"),
-        ("data.task.base=17", "data.task.base=17: expected a base from 2 to 16"),
-        ("data.task.limit=-1", "data.task.limit=-1: expected int >= 0"),
-        ("data.format.width=2", "data.format.width=2: expected at least 4"),
-        ("data.format.width=7 test.lengths=5,9", "data.format.width=7: expected at least 10"),
-        ("data.format.width=3", "data.format.width=3: expected at least 4"),
-        ("data.task.limit=6", "data.task.limit=6: expected a number from 7 to 9999"),
-        ("data.task.limit=10000", "data.task.limit=10000: expected a number from 7 to 9999"),
-        ("data.task.limit=100", "data.task.limit=100: expected more than 100"),
-        ("data.task.digits=30 data.task.limit=200000000 data.format.width=40", "from 7 to 134217727"),
-        ("test.counts=2,3", "test.counts=[2, 3]: problems of data.task=pair_addition"),
-        ('model.architecture=encoder_decoder model.architecture.attention_bias=given data.spaces={"ratio":0.5}',
-         "model.architecture.attention_bias=given: beside"),
-        ("model.architecture=encoder_decoder model.architecture.causal=false",
-         "model.architecture.causal=false: without a bias"),
-        ("model.encoding=rope model.head_dim=7", "model.head_dim=7: rope turns pairs"),
-    ],
-}  # fmt: skip
-"""Assignments and the beginning of what is said of them."""
-HERE = {"numbers of any width": SPEC, "numbers of one width": spec(fixed_data("addition"), encoding="sinusoidal")}
 
 
 @pytest.mark.parametrize(("here", "assignments", "message"),

@@ -14,6 +14,7 @@ from tests.fixtures.settings import FIXED
 from tests.lengen.tasks.test_base import chi_square
 
 LETTERS = "0123456789abcdef"
+OPERATIONS = tuple(plain.OPERATIONS)
 
 
 def task(name: str, base: int = 10, limit: int = 0, digits: int = 3) -> Arithmetic:
@@ -123,9 +124,6 @@ def test_below_a_limit_one_number_in_eight_validates_and_without_one_lengths_are
         own = task("n_by_one", limit=limit)
         second = numbers(own, own.train(5_000, generator("t")))[1]
         assert chi_square([second.count(digit) for digit in range(10)]) < 2
-
-
-OPERATIONS = tuple(plain.OPERATIONS)
 
 
 def words(task: ListOps, problems) -> list[list[str]]:

@@ -20,6 +20,10 @@ from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_stock_trainer import TWELVE as SPEC
 from tests.lengen.test_stock_trainer import trained
 
+SLEEP = "import_module('lengen.machine').sleep_while_waiting()"
+CLOCKED = spec(data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=7, evaluations=3, bucket=3), TEST, layers=1)
+"""Evaluated, and written as a checkpoint, after steps 3, 6 and 7."""
+
 
 @pytest.fixture
 def two_threads(monkeypatch):
@@ -57,9 +61,6 @@ def test_a_small_model_trains_with_one_thread_in_any_trainer(two_threads, tmp_pa
     assert seen == [1] and torch.get_num_threads() == 2
 
 
-SLEEP = "import_module('lengen.machine').sleep_while_waiting()"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("given", "start", "policy"), [
     ({}, "lengen.Addition(digits=2)", None),
@@ -76,10 +77,6 @@ def test_threads_sleep_while_they_wait_once_a_training_starts_unless_the_user_sa
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True)
     assert done.stdout.strip() == str(policy), done.stderr
-
-
-CLOCKED = spec(data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=7, evaluations=3, bucket=3), TEST, layers=1)
-"""Evaluated, and written as a checkpoint, after steps 3, 6 and 7."""
 
 
 @pytest.fixture
