@@ -14,17 +14,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("lengen", "papers", "reproduce")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LIGHT = [
-    "lengen/__init__.py",
-    "lengen/metrics/__init__.py",
-    "lengen/paper.py",
-    "lengen/settings/spec.py",
-    "lengen/experiment.py",
-    "lengen/results/records.py",
-    "lengen/results/progress.py",
-    "lengen/training/operations.py",
-    "reproduce/runs/costs.py",
-    *(str(path.relative_to(ROOT)) for path in ROOT.glob("papers/*/experiments.py")),
-]
+    "lengen/__init__.py", "lengen/metrics/__init__.py", "lengen/paper.py", "lengen/settings/spec.py",
+    "lengen/experiment.py", "lengen/results/records.py", "lengen/results/progress.py", "lengen/training/operations.py",
+    "reproduce/runs/costs.py", *(str(path.relative_to(ROOT)) for path in ROOT.glob("papers/*/experiments.py")),
+]  # fmt: skip
 """Modules that ``list``, ``show`` and ``compare`` load: no torch behind them."""
 UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
 UNIX_NAMES = {

@@ -12,23 +12,11 @@ from benchmarks import speed
 from benchmarks.timing import SPREAD, entry, exponent
 
 NAMES = {
-    "data_examples_per_second",
-    "data_examples_per_second_thesis",
-    "verify_vs_cached_decoding",
-    "verify_vs_uncached_decoding",
-    "encoder_decoder_verify_vs_cached",
-    "scaling_verify",
-    "scaling_cached",
-    "scaling_uncached",
-    "trainer_vs_bare_loop",
-    "encoder_decoder_trainer_vs_bare_loop",
-    "data_share_of_step",
-    "parameters",
-    "edit_distance_vs_torchmetrics",
-    "calibration_vs_loop",
-    "calibration_milliseconds",
-    "machine",
-}
+    "data_examples_per_second", "data_examples_per_second_thesis", "verify_vs_cached_decoding",
+    "verify_vs_uncached_decoding", "encoder_decoder_verify_vs_cached", "scaling_verify", "scaling_cached",
+    "scaling_uncached", "trainer_vs_bare_loop", "encoder_decoder_trainer_vs_bare_loop", "data_share_of_step",
+    "parameters", "edit_distance_vs_torchmetrics", "calibration_vs_loop", "calibration_milliseconds", "machine",
+}  # fmt: skip
 
 
 WHAT = "exact match of ten operands of ten digits, ninety-six examples at once, beside greedy decoding with a cache"

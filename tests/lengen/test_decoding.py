@@ -34,24 +34,20 @@ from tests.fixtures.settings import (
 )
 
 FORMATS = {
-    "addition": ("addition", {}),
-    "addition-plain": ("addition", {"scratchpad": False}),
+    "addition": ("addition", {}), "addition-plain": ("addition", {"scratchpad": False}),
     "addition-unpadded": ("addition", {"pad": False}),
     "addition-unpadded-plain": ("addition", {"pad": False, "scratchpad": False}),
     "addition-reversed": ("addition", {"reverse_query": True, "reverse_response": False}),
-    "multiplication": ("multiplication", {}),
-    "parity": ("parity", {}),
-}
+    "multiplication": ("multiplication", {}), "parity": ("parity", {}),
+}  # fmt: skip
 NAMES = ["none", "sinusoidal", "rope", "alibi", "rpe", "learned"]
 BIASES = {"none": None, "window": Window(1), "given": Given()}
 TRAINED = {
-    "sinusoidal": ("sinusoidal", {}),
-    "learned": ("learned", {"encoder_layers": 1}),
-    "window": ("sinusoidal", {"attention_bias": Window(1)}),
-    "given": ("rpe", {"attention_bias": Given()}),
+    "sinusoidal": ("sinusoidal", {}), "learned": ("learned", {"encoder_layers": 1}),
+    "window": ("sinusoidal", {"attention_bias": Window(1)}), "given": ("rpe", {"attention_bias": Given()}),
     "sees-later": ("sinusoidal", {"attention_bias": Given(), "causal": False}),
     "encoder-only": ("rpe", {"architecture": Encoder(), "shared": True, "layers": 2, "width": 48}),
-}
+}  # fmt: skip
 
 
 def check(model: Decoder, data: ArithmeticData, problems) -> list[list[int]]:

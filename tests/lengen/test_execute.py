@@ -263,11 +263,9 @@ def test_kept_scores_belong_to_weights_setting_seed_and_examples():
         next(changed.parameters()).view(-1)[0] += 1e-3
     longer = replace(SPEC, train=replace(SPEC.train, steps=11))
     others = [
-        identity(changed, data, how),
-        identity(model, lengen.TaskData(longer, 0), how),
-        identity(model, lengen.TaskData(SPEC, 1), how),
-        identity(model, data, (9, True, 0)),
-    ]
+        identity(changed, data, how), identity(model, lengen.TaskData(longer, 0), how),
+        identity(model, lengen.TaskData(SPEC, 1), how), identity(model, data, (9, True, 0)),
+    ]  # fmt: skip
     assert len({mine, *others}) == 5
 
 

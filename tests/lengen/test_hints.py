@@ -18,12 +18,9 @@ from tests.fixtures.settings import ONE_LENGTH, TEST, kill_at, part, sequences, 
 HINTS = ("successor", "count")
 HINTED = sized(sequences(hints=HINTS), output_bias=True)
 RUN = sized(
-    sequences(length=4, hints=HINTS, examples=360),
-    replace(ONE_LENGTH, steps=11, evaluations=3, lr=1e-2),
-    replace(TEST, lengths=(3, 5), counts=(1, 2), examples=8),
-    tempered=Tempered(start=1.0),
-    output_bias=True,
-)
+    sequences(length=4, hints=HINTS, examples=360), replace(ONE_LENGTH, steps=11, evaluations=3, lr=1e-2),
+    replace(TEST, lengths=(3, 5), counts=(1, 2), examples=8), tempered=Tempered(start=1.0), output_bias=True,
+)  # fmt: skip
 """Evaluated, and written as a checkpoint, after steps 4, 8 and 11: in the middle of a round of tasks."""
 TRAIN = lengen.TrainSpec(steps=4, batch=16, lr=1e-3, bucket=4)
 SHORT = lengen.TestSpec(lengths=(8,), counts=(2,), examples=10)
@@ -112,11 +109,9 @@ def test_a_finished_run_has_the_losses_of_its_steps_and_the_weights_of_all_heads
     rows = read_metrics(folder / METRICS)
     steps = {name: [step for step, other, _ in rows if other == name] for name in {name for _, name, _ in rows}}
     assert steps == {
-        "train_loss": [1, 4, 7, 10],
-        "train_loss.successor": [2, 5, 8, 11],
-        "train_loss.count": [3, 6, 9],
+        "train_loss": [1, 4, 7, 10], "train_loss.successor": [2, 5, 8, 11], "train_loss.count": [3, 6, 9],
         "val_exact_match": [4, 8, 11],
-    }
+    }  # fmt: skip
     scalars = outcome.info["scalars"]
     assert scalars == {"val_exact_match": rows[-1][2], "steps": 11, "main_steps": 4}
     assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}

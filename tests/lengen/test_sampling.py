@@ -21,12 +21,10 @@ from tests.fixtures.settings import TEST, TRAIN, fixed_data, spec, two_operands
 FEW = TrainSpec(steps=40, batch=32, bucket=2, lr=5e-3)
 KINDS = {"decoder": {"architecture": Decoder()}, "encoder_decoder": {}}
 SAMPLED = encoder_decoder(
-    two_operands(1, 2),
-    replace(TRAIN, steps=2, evaluations=1),
-    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=12, sampled=5),
-    architecture=Decoder(),
+    two_operands(1, 2), replace(TRAIN, steps=2, evaluations=1),
+    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=12, sampled=5), architecture=Decoder(),
     encoding="sinusoidal",
-)
+)  # fmt: skip
 
 
 def half_trained(architecture: str) -> tuple[Transformer, ArithmeticData]:

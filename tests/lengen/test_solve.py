@@ -30,10 +30,8 @@ SORTING = lengen.Sorting(longest=3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_encoding_the_worked_examples(case):
     assert encode(case_spec(case), list(case.operands)) == {
-        "tokens": case.tokens,
-        "position_ids": case.rows,
-        "loss": case.loss,
-    }
+        "tokens": case.tokens, "position_ids": case.rows, "loss": case.loss,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("data", "operands", "prompt", "truth"), [

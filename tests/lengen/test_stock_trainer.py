@@ -26,18 +26,14 @@ from tests.lengen.test_hints import RUN as HINTED
 pytestmark = pytest.mark.slow
 
 SPEC = spec(
-    data_spec("addition", 1, 2, room=8),
-    replace(TRAIN, steps=8, evaluations=4, lr=1e-2),
-    replace(TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3),), attention_examples=6),
-    layers=1,
-)
+    data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=8, evaluations=4, lr=1e-2),
+    replace(TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3),), attention_examples=6), layers=1,
+)  # fmt: skip
 """Evaluated after steps 2, 4, 6 and 8."""
 TWELVE = spec(
-    data_spec("addition", 2, 2, room=8),
-    replace(TRAIN, steps=12, evaluations=4),
-    replace(TEST, lengths=(1,), counts=(2,), examples=4),
-    layers=1,
-)
+    data_spec("addition", 2, 2, room=8), replace(TRAIN, steps=12, evaluations=4),
+    replace(TEST, lengths=(1,), counts=(2,), examples=4), layers=1,
+)  # fmt: skip
 """Evaluated after steps 3, 6, 9 and 12."""
 NUMBER = {hash(ArithmeticData(TWELVE).batch(step).tokens.numpy().tobytes()): step for step in range(60)}
 PROGRAM = """
@@ -69,16 +65,9 @@ class Remembers(Logger):
 def stock(folder, *callbacks: Callback, logger=False, **options) -> Trainer:
     quiet = {"enable_progress_bar": False, "enable_model_summary": False, "accelerator": "cpu"}
     return Trainer(
-        max_steps=SPEC.train.steps,
-        max_epochs=-1,
-        gradient_clip_val=SPEC.train.clip,
-        default_root_dir=folder,
-        num_sanity_val_steps=0,
-        callbacks=list(callbacks),
-        logger=logger,
-        **quiet,
-        **options,
-    )
+        max_steps=SPEC.train.steps, max_epochs=-1, gradient_clip_val=SPEC.train.clip, default_root_dir=folder,
+        num_sanity_val_steps=0, callbacks=list(callbacks), logger=logger, **quiet, **options,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -261,13 +250,9 @@ def trained(folder: Path, *callbacks: Callback, module=None, data=None, resume=N
     watches = Watches()
     options = {"max_steps": 12, "max_epochs": -1, "num_sanity_val_steps": 0, "logger": False} | options
     trainer = Trainer(
-        accelerator="cpu",
-        default_root_dir=folder,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        callbacks=[watches, *callbacks],
-        **options,
-    )
+        accelerator="cpu", default_root_dir=folder, enable_progress_bar=False, enable_model_summary=False,
+        callbacks=[watches, *callbacks], **options,
+    )  # fmt: skip
     data = data or {"datamodule": ArithmeticData(TWELVE)}
     trainer.fit(module or SequenceModule(TWELVE), **data, ckpt_path=resume, weights_only=True if resume else None)
     return watches

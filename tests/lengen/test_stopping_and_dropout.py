@@ -20,22 +20,16 @@ from tests.fixtures.settings import TRAIN, Killed, fixed_data, kill_at
 from tests.lengen.test_execute import run, traces
 
 SPEC = encoder_decoder(
-    data_for("sinusoidal", "successor"),
-    replace(TRAIN, steps=9, evaluations=3, bucket=2, lr=1e-2),
-    TestSpec(lengths=(1, 2), examples=6, probes=(("7",), ("89",))),
-    encoding="sinusoidal",
-    layers=2,
-    encoder_layers=1,
+    data_for("sinusoidal", "successor"), replace(TRAIN, steps=9, evaluations=3, bucket=2, lr=1e-2),
+    TestSpec(lengths=(1, 2), examples=6, probes=(("7",), ("89",))), encoding="sinusoidal", layers=2, encoder_layers=1,
     dropout=0.3,
-)
+)  # fmt: skip
 """Evaluated, and written as a checkpoint, after steps 3, 6 and 9."""
 STOPPING = encoder_decoder(
     fixed_data("running_xor", 2, base=2, position_ids=NoPositionIds()),
-    replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3),
-    TestSpec(lengths=(1,), examples=2),
-    encoding="none",
-    layers=1,
-)
+    replace(TRAIN, steps=40, evaluations=20, bucket=2, stop_at=0.5, patience=3), TestSpec(lengths=(1,), examples=2),
+    encoding="none", layers=1,
+)  # fmt: skip
 """Evaluated at every second step."""
 GOOD = [False, True, True, False, True, True, True, True]
 """Whether two thirds or one third are right, at steps 2, 4, ...: three in a row at step 14."""

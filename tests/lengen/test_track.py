@@ -27,20 +27,15 @@ KINDS = {
     "encoder": {"architecture": "encoder"},
 }
 FORMATS = {
-    "plain": {},
-    "reversed": {"reverse_response": True},
-    "scratchpad": {"scratchpad": True},
+    "plain": {}, "reversed": {"reverse_response": True}, "scratchpad": {"scratchpad": True},
     "mix": {"subtasks": lengen.SUBTASKS},
-}
+}  # fmt: skip
 TRACKED = encoder_decoder(
     two_operands(1, 2, spaces=lengen.RandomSpaces(0.5), examples=200),
     replace(TRAIN, steps=10, evaluations=4, bucket=3, lr=1e-2),
-    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6),
-    architecture="decoder",
-    encoding="sinusoidal",
-    dropout=0.3,
-    layers=1,
-)
+    replace(TEST, lengths=(1, 2, 3), counts=(2,), examples=8, track=6), architecture="decoder", encoding="sinusoidal",
+    dropout=0.3, layers=1,
+)  # fmt: skip
 """Evaluated after steps 3, 6, 9 and 10."""
 
 

@@ -85,11 +85,9 @@ def test_a_run_records_both_trainings_once_and_weights_that_hold_the_bias(finish
     rows = list(csv.reader((folder / METRICS).read_text().splitlines()))[1:]
     steps = {name: [int(step) for step, other, _ in rows if other == name] for _, name, _ in rows}
     assert steps == {
-        "train_loss": list(range(1, 7)),
-        "val_exact_match": [3, 6],
-        "interpolation_train_loss": list(range(1, 9)),
+        "train_loss": list(range(1, 7)), "val_exact_match": [3, 6], "interpolation_train_loss": list(range(1, 9)),
         "interpolation_val_exact_match": [4, 8],
-    }
+    }  # fmt: skip
     folder, outcome, _ = finished
     weights = load_file(folder / WEIGHTS)
     assert torch.equal(weights["bias.own"], torch.from_numpy(outcome.arrays["bias.self"]))

@@ -66,12 +66,9 @@ def test_figures_read_their_own_experiments_and_runs_say_which_function_makes_th
 
 def test_hash_and_overrides_depend_on_both_sections_and_the_first_model_is_validated():
     specs = [
-        SPEC,
-        SPEC.override("interpolation.steps=9"),
-        SPEC.override("calibration.line=mean"),
-        SPEC.override("calibration.slopes_self=1,0"),
-        SPEC.retrained(),
-    ]
+        SPEC, SPEC.override("interpolation.steps=9"), SPEC.override("calibration.line=mean"),
+        SPEC.override("calibration.slopes_self=1,0"), SPEC.retrained(),
+    ]  # fmt: skip
     assert len({spec.hash() for spec in specs}) == len(specs)
     assert from_dict(json.loads(json.dumps(SPEC.to_dict())), CalibratedSpec) == SPEC
     assert from_dict(SPEC.to_dict()) == SPEC.retrained()

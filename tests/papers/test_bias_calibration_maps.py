@@ -86,11 +86,9 @@ def probe(source: str, target: str, cross: dict[int, int], own: dict[int, int], 
                 square[head, row] = 0
                 square[head, row, row - below] = 1 - 0.01 * head
     return {
-        "probe0.cross": wide,
-        "probe0.self": square,
-        "probe0.source": np.array(list(source)),
+        "probe0.cross": wide, "probe0.self": square, "probe0.source": np.array(list(source)),
         "probe0.target": np.array(list(target)),
-    }
+    }  # fmt: skip
 
 
 def biases(rows: int, columns: int, starts: dict[int, tuple[int, ...]], heads=8) -> dict[str, np.ndarray]:

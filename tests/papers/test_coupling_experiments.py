@@ -35,11 +35,8 @@ def test_every_published_figure_has_its_experiments_and_multiples_of_the_trained
     assert len(NAMES) == len(EXPERIMENTS)
     figures = {experiment.figure for experiment in EXPERIMENTS}
     assert figures == {f"fig{n}" for n in (1, 3, 5, 6, 7, *range(9, 22))} | {
-        "fig1-10x10",
-        "fig9-10x10",
-        "thm4.1",
-        "published",
-    }
+        "fig1-10x10", "fig9-10x10", "thm4.1", "published",
+    }  # fmt: skip
     rows = {f"fig{n}" for n in range(16, 22)}  # one picture shows them all
     assert {figure.name for figure in FIGURES} == figures - rows | {"fig16_21", "thm4.1-formats", "thm4.1-attention"}
     assert {name for figure in FIGURES for name in figure.reads} == set(NAMES)
@@ -59,10 +56,8 @@ def test_the_published_grids_and_sizes_are_those_of_the_tables_and_methods_share
     assert (len(addition.test.lengths), len(addition.test.counts), addition.test.examples) == (30, 29, 1000)
     assert (addition.data.task, addition.data.examples) == (Addition(digits=10, operands=10), 500_000)
     assert (parity.test.lengths, parity.test.examples, parity.data.examples) == (
-        tuple(range(5, 101, 5)),
-        10_000,
-        10_000,
-    )
+        tuple(range(5, 101, 5)), 10_000, 10_000,
+    )  # fmt: skip
     assert (len(product.test.lengths), len(product.test.counts)) == (30, 30)
     assert [spec.data.position_ids.sizes for spec in (parity, addition, product)] == [(101,), (40, 40), (64, 32, 64)]
     for figure in ("fig1", "fig3", "fig9"):

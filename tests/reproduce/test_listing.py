@@ -157,12 +157,8 @@ def test_list_has_the_committed_answers(tmp_path):
     found = recorded("toy", tmp_path)
     assert (found.met, found.compared, found.answers) == (1, 2, {"a": "holds", "b": "open"})
     assert found.counts(["b"]) == {
-        "open": 1,
-        "holds": 0,
-        "contradicted": 0,
-        "not seen here": 0,
-        "holds once repaired": 0,
-    }
+        "open": 1, "holds": 0, "contradicted": 0, "not seen here": 0, "holds once repaired": 0,
+    }  # fmt: skip
     assert recorded("toy", tmp_path / "nothing").answers == {}
 
 

@@ -74,11 +74,8 @@ def test_a_further_seed_adds_rows_and_moves_no_other(store, reference):
         rest = [line for line in (folder / name).read_text().splitlines() if line in lines]
         assert rest == lines, name
     assert [(run.experiment[-4:], run.seed) for run in reference.headers()] == [
-        ("lpha", 0),
-        ("lpha", 1),
-        ("lpha", 2),
-        ("beta", 1),
-    ]
+        ("lpha", 0), ("lpha", 1), ("lpha", 2), ("beta", 1),
+    ]  # fmt: skip
     assert len(json.loads((folder / "settings.json").read_text())) == 1, "one specification stands once"
 
 

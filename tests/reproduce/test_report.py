@@ -158,11 +158,9 @@ def test_what_did_not_change_is_not_written_again_and_it_says_how_far_it_is(site
     (folder / "task_hinting" / "an-earlier-figure.html").write_text("old")
     told = []
     pages.write(
-        ["task_hinting"],
-        lambda paper: [reference],
-        folder.parent.parent,
+        ["task_hinting"], lambda paper: [reference], folder.parent.parent,
         lambda what: lambda *of: told.append((what, *of)),
-    )
+    )  # fmt: skip
     number = len([*(folder / "task_hinting").glob("*.md")])
     assert told[-1] == ("pages of task_hinting written", number, number)
     after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}

@@ -132,10 +132,8 @@ def test_problems_and_probes_go_on_below_or_show_fewer_where_a_line_is_full():
     assert max(map(len, lines)) <= 62 < max(map(len, terminal.projections(found).splitlines()))
     rows = listing.fields("model.tempered", [None, {"form": "fixed", "of": "position"}])
     assert rows == [
-        ["model.tempered", "none", ""],
-        ["model.tempered.form", "", "fixed"],
-        ["model.tempered.of", "", "position"],
-    ]
+        ["model.tempered", "none", ""], ["model.tempered.form", "", "fixed"], ["model.tempered.of", "", "position"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("columns", [1, 20, 40])

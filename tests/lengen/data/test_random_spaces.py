@@ -25,15 +25,13 @@ MIX = {"subtasks": SUBTASKS}
 WRITTEN: dict[str, DataSpec] = {
     "plain": two_operands(9, spaces=HALF),
     "reversed": two_operands(9, spaces=HALF, reverse_query=True, reverse_response=True),
-    "padded": two_operands(9, spaces=HALF, pad_to=13),
-    "scratchpad": two_operands(9, spaces=HALF, scratchpad=True),
-    "printable": two_operands(9, spaces=HALF, vocabulary="printable"),
-    "mix": two_operands(9, spaces=HALF, **MIX),
+    "padded": two_operands(9, spaces=HALF, pad_to=13), "scratchpad": two_operands(9, spaces=HALF, scratchpad=True),
+    "printable": two_operands(9, spaces=HALF, vocabulary="printable"), "mix": two_operands(9, spaces=HALF, **MIX),
     "mix, many": two_operands(9, spaces=WHOLE, **MIX),
     "abacus": two_operands(9, spaces=HALF, position_ids=Abacus(60, 30)),
     "coupled": two_operands(9, spaces=HALF, position_ids=Coupled((40,)), reverse_response=True),
     "addition": data_spec("addition", 4, 3, room=40, spaces=HALF),
-}
+}  # fmt: skip
 
 
 def inserted(size: int, spaces: int) -> dict[tuple[bool, ...], Fraction]:

@@ -91,11 +91,9 @@ def test_lengths_are_mixed_where_nothing_else_is_asked_and_heads_take_turns():
         for row in text(data, data.batch(step)):
             left, right = row.split("⊥", 1)
             assert [
-                "".join(sorted(left)) == right,
-                len(right) == 2 and right[0] in left,
-                len(right) == 1 and len(set(left)) == 2,
-                "⊥" in right and right.replace("⊥", "") == left,
-            ][step % 4], row
+                "".join(sorted(left)) == right, len(right) == 2 and right[0] in left,
+                len(right) == 1 and len(set(left)) == 2, "⊥" in right and right.replace("⊥", "") == left,
+            ][step % 4], row  # fmt: skip
     assert [data.main_steps(steps) for steps in range(10)] == [sum(s % 4 == 0 for s in range(n)) for n in range(10)]
     assert TaskData(sized(), 0).main_steps(7) == 7
     data = TaskData(sized(sequences(examples=2 * 6 * 40, hints=("sorting",))), 0)

@@ -18,8 +18,7 @@ WIDE = 14
 TASKS: dict[str, tuple[lengen.Task, ...]] = {
     "addition": (lengen.Addition(digits=5, operands=4),),
     "two_operand_addition": (lengen.TwoOperandAddition(lengths=(1, 2, 3)),),
-    "multiplication": (lengen.Multiplication(digits=5, second_digits=3),),
-    "parity": (lengen.Parity(bits=5),),
+    "multiplication": (lengen.Multiplication(digits=5, second_digits=3),), "parity": (lengen.Parity(bits=5),),
     "successor": (lengen.Successor(digits=5), lengen.Successor(digits=5, base=16)),
     "pair_addition": tuple(lengen.PairAddition(digits=5, base=base) for base in (10, 2, 16)),
     "n_by_one": tuple(lengen.NByOne(digits=5, base=base) for base in (10, 7, 16)),
@@ -29,14 +28,11 @@ TASKS: dict[str, tuple[lengen.Task, ...]] = {
     "listops_min": (lengen.ListOpsMin(digits=5), lengen.ListOpsMin(digits=5, base=4)),
     "listops": (lengen.ListOps(digits=5), lengen.ListOps(digits=5, depth=3)),
     "sorting": (lengen.Sorting(longest=5, alphabet=9), lengen.Sorting(longest=5, alphabet=120)),
-    "next_larger": (lengen.NextLarger(longest=5, alphabet=12),),
-    "count": (lengen.Counting(longest=5, alphabet=12),),
+    "next_larger": (lengen.NextLarger(longest=5, alphabet=12),), "count": (lengen.Counting(longest=5, alphabet=12),),
     "fill": (lengen.Filling(longest=5, alphabet=9), lengen.Filling(longest=5, alphabet=12, padding=2)),
-    "increment": (lengen.Increment(longest=5),),
-    "carries": (lengen.Carries(longest=5),),
-    "copy": (lengen.Copy(digits=5),),
-    "reverse": (lengen.Reverse(digits=5),),
-}
+    "increment": (lengen.Increment(longest=5),), "carries": (lengen.Carries(longest=5),),
+    "copy": (lengen.Copy(digits=5),), "reverse": (lengen.Reverse(digits=5),),
+}  # fmt: skip
 LINES = [
     lengen.Linear(
         scratchpad=scratchpad, pad_query=query, pad_response=response, pad_to=pad_to, width=width,

@@ -226,11 +226,9 @@ def test_the_levels_that_an_encoding_states_are_those_it_looks_at():
 
     def effects(encoding, ids):
         parts = (
-            encoding.embed(ids),
-            encoding.rotate(vectors, ids),
-            encoding.bias(ids, ids),
+            encoding.embed(ids), encoding.rotate(vectors, ids), encoding.bias(ids, ids),
             encoding.relate(vectors, ids, ids),
-        )
+        )  # fmt: skip
         return torch.cat([part.flatten() for part in parts if part is not None])
 
     for name, kind in kinds(EncodingPart).items():

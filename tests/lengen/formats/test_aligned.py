@@ -57,10 +57,8 @@ def literal(data, operands: list[str]) -> tuple[str, str]:
     """Query and response in plain strings, for numeric tasks in base 10."""
     a, b = operands[0].rjust(data.format.width, "0"), operands[1] if len(operands) > 1 else ""
     result = {
-        "successor": lambda: int(a) + 1,
-        "pair_addition": lambda: int(a) + int(b),
-        "n_by_one": lambda: int(a) * int(b),
-    }
+        "successor": lambda: int(a) + 1, "pair_addition": lambda: int(a) + int(b), "n_by_one": lambda: int(a) * int(b),
+    }  # fmt: skip
     operator = {"successor": "", "pair_addition": "+", "n_by_one": "*"}[data.task.kind]
     b = b.rjust(data.format.width, "0") if data.task.kind == "pair_addition" else b
     if isinstance(data.format, Aligned):

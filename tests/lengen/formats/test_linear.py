@@ -26,13 +26,10 @@ MARKS = 24
 LINES = [
     (lengen.Addition(4, 3), {"pad_query": True, "pad_response": True, "reverse_response": True}),
     (lengen.Addition(4, 3), {"reverse_query": True, "reverse_response": True, "scratchpad": True}),
-    (lengen.Addition(4, 3), {}),
-    (lengen.NByOne(5), {"reverse_response": True}),
-    (lengen.Successor(5), {"scratchpad": True, "width": 8}),
-    (lengen.Parity(8), {"scratchpad": True}),
-    (lengen.Copy(8), {}),
-    (lengen.Reverse(8), {}),
-]
+    (lengen.Addition(4, 3), {}), (lengen.NByOne(5), {"reverse_response": True}),
+    (lengen.Successor(5), {"scratchpad": True, "width": 8}), (lengen.Parity(8), {"scratchpad": True}),
+    (lengen.Copy(8), {}), (lengen.Reverse(8), {}),
+]  # fmt: skip
 TYPED = {
     "addition": lambda draw: [str(draw(st.integers(0, 9999))) for _ in range(draw(st.integers(2, 4)))],
     "n_by_one": lambda draw: [str(draw(st.integers(0, 99999))), str(draw(st.integers(0, 9)))],

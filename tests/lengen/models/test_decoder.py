@@ -198,18 +198,11 @@ def test_t5_initialisation_by_name(scaled):
     made = Decoder(model, 400, (200, 300))
     block = made.blocks[0]
     expected = {
-        block.attention.query: (256 * (1 if scaled else 32)) ** -0.5,
-        block.attention.key: 256**-0.5,
-        block.attention.value: 256**-0.5,
-        block.attention.out: (4 * 32) ** -0.5,
-        block.feed_forward.gate: 256**-0.5,
-        block.feed_forward.enter: 256**-0.5,
-        block.feed_forward.leave: 512**-0.5,
-        made.embedding: 1.0,
-        made.encoding.tables[0]: 1.0,
-        made.encoding.tables[1]: 1.0,
-        made.head: 256**-0.5,
-    }
+        block.attention.query: (256 * (1 if scaled else 32)) ** -0.5, block.attention.key: 256**-0.5,
+        block.attention.value: 256**-0.5, block.attention.out: (4 * 32) ** -0.5, block.feed_forward.gate: 256**-0.5,
+        block.feed_forward.enter: 256**-0.5, block.feed_forward.leave: 512**-0.5, made.embedding: 1.0,
+        made.encoding.tables[0]: 1.0, made.encoding.tables[1]: 1.0, made.head: 256**-0.5,
+    }  # fmt: skip
     for module, std in expected.items():
         assert module.weight.std().item() == pytest.approx(std, rel=0.03)
         assert abs(module.weight.mean().item()) < 0.02 * std

@@ -74,11 +74,9 @@ def in_torch(model, batch) -> tuple[torch.Tensor, list[dict[str, torch.Tensor]]]
 @pytest.mark.parametrize("encoder_layers", [0, 1, 2])
 def test_it_is_torch_nn_with_the_same_weights(place, encoder_layers):
     sized = encoder_decoder(
-        data_spec("addition", scratchpad=False, position_ids="consecutive"),
-        encoding="sinusoidal",
-        norm_place=place,
+        data_spec("addition", scratchpad=False, position_ids="consecutive"), encoding="sinusoidal", norm_place=place,
         encoder_layers=encoder_layers,
-    )
+    )  # fmt: skip
     model, data = random_model(sized)
     batch = data.writer.write(problems(sized.data.task, [["57", "48"], ["5", "1"], ["999", "999", "999"]]))
     assert (batch.source.tokens == PAD).any() and (batch.tokens == PAD).any(), "padding on both sides"
@@ -210,13 +208,9 @@ def test_batches_without_a_source_and_answers_that_blanks_would_tell_are_refused
 def test_it_is_torch_nn_on_blanks(place, shared):
     """A problem alone and beside longer ones: padding is no key, blanks are."""
     sized = encoder_decoder(
-        data_spec("addition", position_ids="consecutive"),
-        encoding="sinusoidal",
-        norm_place=place,
-        shared=shared,
-        layers=3,
-        **ENCODER,
-    )
+        data_spec("addition", position_ids="consecutive"), encoding="sinusoidal", norm_place=place, shared=shared,
+        layers=3, **ENCODER,
+    )  # fmt: skip
     model, data = random_model(sized)
     batch = data.writer.write(problems(sized.data.task, [["57", "48"], ["5", "1"]]))
     assert (batch.tokens == PAD).any()

@@ -138,11 +138,9 @@ def test_models_refuse_what_their_bias_was_not_built_for():
 
     def sized(width):
         return spec(
-            fixed_data("successor", width),
-            encoding="sinusoidal",
-            architecture="encoder_decoder",
+            fixed_data("successor", width), encoding="sinusoidal", architecture="encoder_decoder",
             attention_bias=Given(),
-        )
+        )  # fmt: skip
 
     model = build_model(sized(4), 0)
     held = model.attention_bias.cross.shape

@@ -20,13 +20,10 @@ from tests.fixtures.settings import data_spec, sequences, sized
 CLOSED = -math.inf
 LINES = Lines(rows=4, columns=6, slopes=(1, 0, -1))
 WINDOWS = {
-    "a copy": (1, ((1, 1),)),
-    "from the units": (1, ((-1, 1),)),
-    "two operands": (1, ((-1, 1), (-1, 4))),
-    "wide, and one digit": (2, ((0, 1), (-1, 3))),
-    "in pairs": (1, ((-2, 1), (-2, 2))),
+    "a copy": (1, ((1, 1),)), "from the units": (1, ((-1, 1),)), "two operands": (1, ((-1, 1), (-1, 4))),
+    "wide, and one digit": (2, ((0, 1), (-1, 3))), "in pairs": (1, ((-2, 1), (-2, 2))),
     "nothing beside": (0, ((1, 0), (-1, 2))),
-}
+}  # fmt: skip
 ALL = ("queries", "scores", "attention", "residuals")
 SETTINGS = {
     "decoder": {"architecture": "decoder"},

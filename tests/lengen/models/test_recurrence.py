@@ -30,14 +30,12 @@ from tests.fixtures.settings import problems, spec, two_operands
 WIDTH = 16
 ABACUS = {"position_ids": lengen.Abacus(30), "reverse_response": True}
 RECURRENT = {
-    "loops": {"loops": 3},
-    "loops, injected": {"loops": 3, "inject": "input"},
-    "shared": {"layers": 3, "shared": True},
+    "loops": {"loops": 3}, "loops, injected": {"loops": 3, "inject": "input"}, "shared": {"layers": 3, "shared": True},
     "shared, injected": {"layers": 3, "shared": True, "inject": "input"},
     "shared loops": {"layers": 2, "shared": True, "loops": 2, "inject": "input"},
     "coordinates": {"layers": 3, "shared": True, "inject": "coordinates"},
     "coordinates in loops": {"layers": 2, "loops": 2, "inject": "coordinates"},
-}
+}  # fmt: skip
 RULES = {
     "answer": LoopsByLength(most=6),
     "half of the prompt": LoopsByLength(of="prompt", tokens=2, more=1, most=6),
@@ -343,10 +341,8 @@ def test_loops_of_each_example_are_set_like_any_field_and_have_gradients():
         assert torch.allclose(parameter.grad, together[name], atol=1e-9), name
     plain = spec(
         DataSpec(task=Copy(3), format=Linear(), position_ids=lengen.Consecutive()),
-        lengen.TrainSpec(steps=1, batch=2, lr=0.1),
-        lengen.TestSpec(lengths=(3,)),
-        encoding="rope",
-    )
+        lengen.TrainSpec(steps=1, batch=2, lr=0.1), lengen.TestSpec(lengths=(3,)), encoding="rope",
+    )  # fmt: skip
     looped = plain.override('model.loops_by_length={"most": 4}', "model.loops_by_length.more=1")
     assert looped.model.loops_by_length == LoopsByLength(most=4, more=1) and looped.hash() != plain.hash()
     assert list(itertools.chain(looped.to_dict()["model"]["loops_by_length"])) == ["of", "tokens", "more", "most"]

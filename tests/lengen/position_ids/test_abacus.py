@@ -20,13 +20,10 @@ from tests.lengen.data.test_random_spaces import abacus
 from tests.lengen.tasks.test_base import chi_square
 
 FORMATS = {
-    "plain": {},
-    "reversed": {"reverse_query": True, "reverse_response": True},
-    "padded": {"pad_to": 6},
-    "scratchpad": {"scratchpad": True},
-    "mix": {"subtasks": lengen.SUBTASKS},
+    "plain": {}, "reversed": {"reverse_query": True, "reverse_response": True}, "padded": {"pad_to": 6},
+    "scratchpad": {"scratchpad": True}, "mix": {"subtasks": lengen.SUBTASKS},
     "codes": {"subtasks": ("car", "ali"), "carries": "code", "vocabulary": "printable"},
-}
+}  # fmt: skip
 IDS = {"abacus": {"position_ids": AbacusIds(40, 7)}, "randomised": {"position_ids": RandomisedIds(150)}}
 rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=6)
 UNUSED = -1

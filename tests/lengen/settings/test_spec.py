@@ -148,14 +148,9 @@ def test_an_override_sets_one_field(assignment, path, value):
 
 def test_parts_are_judged_together_keep_shared_fields_and_are_laid_over_each_profile():
     changed = SPEC.override(
-        "data.task=copy",
-        "data.format=linear",
-        "data.format.scratchpad=false",
-        "data.format.pad_query=false",
-        "data.format.pad_response=false",
-        "data.format.reverse_response=false",
-        "test.counts=1",
-    )
+        "data.task=copy", "data.format=linear", "data.format.scratchpad=false", "data.format.pad_query=false",
+        "data.format.pad_response=false", "data.format.reverse_response=false", "test.counts=1",
+    )  # fmt: skip
     assert changed.data.task.kind == "copy" and changed.data.task.digits == 3
     hinted = SPEC.override("train.steps=5")
     assert hinted.data.hints == ()
@@ -164,13 +159,10 @@ def test_parts_are_judged_together_keep_shared_fields_and_are_laid_over_each_pro
     assert SPEC.override("model.encoding=none", "data.position_ids=none").model.encoding == lengen.NoEncoding()
     assert SPEC.override(*NO_IDS) == SPEC.override(*NO_IDS[::-1])
     beside = (
-        "model.architecture=encoder_decoder",
-        "model.architecture.attention_bias=given",
-        "model.architecture.causal=false",
-        "data.format.pad_query=false",
-        "data.format.pad_response=false",
+        "model.architecture=encoder_decoder", "model.architecture.attention_bias=given",
+        "model.architecture.causal=false", "data.format.pad_query=false", "data.format.pad_response=false",
         "data.format.width=9",
-    )
+    )  # fmt: skip
     assert SPEC.override(*beside).model.attention_bias == lengen.Given() and not SPEC.override(*beside).model.causal
     cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
     assert cyclic.data.position_ids == lengen.Cyclic(3)

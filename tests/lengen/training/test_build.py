@@ -144,17 +144,9 @@ def test_schedule_and_optimizer_take_their_numbers_from_the_spec():
     """50,000 steps: linear from 0 to LR over the first 1 %, then cosine to 0.1 LR."""
     train = TrainSpec(steps=50_000, batch=400, lr=3e-5)
     expected = {
-        0: 0.0,
-        1: 0.002,
-        250: 0.5,
-        499: 0.998,
-        500: 1.0,
-        25_250: 0.55,
-        50_000: 0.1,
-        60_000: 0.1,
-        12_875: 0.1 + 0.45 * (1 + math.sqrt(0.5)),
-        37_625: 0.1 + 0.45 * (1 - math.sqrt(0.5)),
-    }
+        0: 0.0, 1: 0.002, 250: 0.5, 499: 0.998, 500: 1.0, 25_250: 0.55, 50_000: 0.1, 60_000: 0.1,
+        12_875: 0.1 + 0.45 * (1 + math.sqrt(0.5)), 37_625: 0.1 + 0.45 * (1 - math.sqrt(0.5)),
+    }  # fmt: skip
     for step, factor in expected.items():
         assert learning_rate_factor(step, train) == pytest.approx(factor, abs=1e-9)
     train = TrainSpec(steps=10, batch=1, lr=0.2, betas=(0.8, 0.95), weight_decay=0.3, warmup=0.2)
