@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from benchmarks import __main__ as bench
 from benchmarks import speed
 from benchmarks.timing import SPREAD, entry, exponent
+from tests.fixtures.refusals import refused
 
 NAMES = {
     "data_examples_per_second", "data_examples_per_second_thesis", "verify_vs_cached_decoding",
@@ -70,8 +71,7 @@ def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(tmp_path,
     shown = capsys.readouterr().out
     assert "measuring calibration" in shown and "measuring data" not in shown
     assert list(tmp_path.rglob("*")) == [], "nothing is written unasked"
-    with pytest.raises(SystemExit, match="2"):
-        bench.main(["--only", "knitting"], speed.TINY)
+    refused(SystemExit, "2", bench.main, ["--only", "knitting"], speed.TINY)
     said = capsys.readouterr().err
     assert all(name in said for name in bench.BENCHMARKS)
 
@@ -92,8 +92,7 @@ def test_every_way_of_decoding_does_equal_work_to_the_full_length():
 def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("a file where a folder should be")
     monkeypatch.setattr(bench, "measure", lambda *_: [])
-    with pytest.raises(SystemExit, match="2"):
-        bench.main(["--out", str(tmp_path / "file" / "speed.json")], speed.TINY)
+    refused(SystemExit, "2", bench.main, ["--out", str(tmp_path / "file" / "speed.json")], speed.TINY)
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 

@@ -18,6 +18,7 @@ from lengen.results.progress import DivergedError, Progress
 from lengen.results.records import Grid
 from lengen.training.build import load
 from lengen.training.run import WEIGHTS
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import MODEL, TEST, TRAIN, Killed, data_spec, fixed_data, kill_at, spec
 
@@ -308,8 +309,7 @@ def test_a_loss_that_is_no_number_or_exploded_stops_the_run(factor, loss, tmp_pa
 
 
 def test_a_learning_rate_beyond_all_measure_diverges_by_itself(tmp_path):
-    with pytest.raises(DivergedError, match="training diverged"):
-        run(tmp_path, lengen.replace(SPEC, train={"lr": 1e9, "warmup": 0.0}))
+    refused(DivergedError, "training diverged", run, tmp_path, lengen.replace(SPEC, train={"lr": 1e9, "warmup": 0.0}))
 
 
 def test_a_curve_has_one_axis_and_no_attention_where_none_is_asked(tmp_path):
@@ -339,6 +339,5 @@ def test_text_that_has_no_ids_of_its_own_is_scored_teacher_forced_only(tmp_path)
     (spec(fixed_data("successor", 3), encoding="sinusoidal", architecture=UNSET), "attention_bias=given: nothing"),
 ], ids=["room for a carry", "no problem", "attention alone", "the largest id", "a bias that nothing sets"])  # fmt: skip
 def test_what_could_not_be_measured_is_refused_before_the_training(tmp_path, refused, says):
-    with pytest.raises((OperandError, lengen.SettingError), match=says):
-        run(tmp_path / "run", refused)
+    refused((OperandError, lengen.SettingError), says, run, tmp_path / "run", refused)
     assert not list((tmp_path / "run").iterdir())

@@ -23,6 +23,7 @@ from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskDat
 from lengen import loading as library
 from lengen.digits import OperandError, operand_texts
 from lengen.part import Axis, Part, kinds
+from tests.fixtures.refusals import refused
 
 ROOT = Path(__file__).parents[2]
 SLIPS = """\
@@ -168,14 +169,11 @@ def test_a_model_of_a_folder_solves_shows_its_attention_and_is_scored(tmp_path):
 def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
     folder = stored(tmp_path / "v1")
     (folder / "model.safetensors").unlink()
-    with pytest.raises(library.LoadError, match="has no model"):
-        lengen.load(folder)
-    with pytest.raises(library.LoadError, match="expected the folder of a finished run"):
-        lengen.load(tmp_path)
+    refused(library.LoadError, "has no model", lengen.load, folder)
+    refused(library.LoadError, "expected the folder of a finished run", lengen.load, tmp_path)
     with pytest.raises(library.LoadError, match="weights go with a Spec; leave them out"):
         lengen.load("coupling/fig1/coupling-scratchpad", "x.safetensors")
-    with pytest.raises(library.LoadError, match="needs its weights"):
-        lengen.load(SPEC)
+    refused(library.LoadError, "needs its weights", lengen.load, SPEC)
 
 
 @pytest.fixture
@@ -204,8 +202,7 @@ def test_every_package_that_finds_runs_is_asked(monkeypatch):
     points = [EntryPoint(name, f"{__name__}:{name}", library.GROUP) for name in ("nobody", "somebody")]
     monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints(points).select(group=group))
     assert repr(lengen.load("theirs/run")) == "<theirs/run>"
-    with pytest.raises(ValueError, match="'none' is no folder of a run, and names none: "):
-        lengen.load("none")
+    refused(ValueError, "'none' is no folder of a run, and names none: ", lengen.load, "none")
 
 
 @pytest.mark.slow
@@ -229,12 +226,9 @@ def test_lines_give_what_stands_beside_them(installed, page, title):
 def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
     data = TaskData(SPEC, 0)
     given = {"length": 2, "count": 2, "examples": 5} | arguments
-    with pytest.raises(OperandError, match="expected"):
-        data.test(**given)
-    with pytest.raises(OperandError, match="expected"):
-        lengen.AccuracyGrid((given["length"],), (given["count"],), given["examples"])
-    with pytest.raises(OperandError, match="expected"):
-        lengen.AttentionMaps([(given["length"], given["count"])], given["examples"])
+    refused(OperandError, "expected", data.test, **given)
+    refused(OperandError, "expected", lengen.AccuracyGrid, (given["length"],), (given["count"],), given["examples"])
+    refused(OperandError, "expected", lengen.AttentionMaps, [(given["length"], given["count"])], given["examples"])
     with pytest.raises(OperandError, match="expected"):
         lengen.EditDistanceCurve((given["length"],), (given["count"],), given["examples"])
 
@@ -242,19 +236,15 @@ def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
 @pytest.mark.parametrize("given", [3, None, torch.tensor(3)])
 def test_cells_that_are_no_lists_are_refused(given):
     for make in (lengen.AccuracyGrid, lengen.LearningCurves, lambda lengths: lengen.AccuracyGrid([1], lengths)):
-        with pytest.raises(OperandError, match=r"expected a list of whole numbers"):
-            make(given)
+        refused(OperandError, r"expected a list of whole numbers", make, given)
     for pairs in (given, [given]):
-        with pytest.raises(OperandError, match=r"expected pairs"):
-            lengen.AttentionMaps(pairs)
+        refused(OperandError, r"expected pairs", lengen.AttentionMaps, pairs)
 
 
 @pytest.mark.parametrize("number", ["a", 1.5, -1, None])
 def test_data_has_whole_seeds_and_steps(number):
-    with pytest.raises(OperandError, match=r"seed=.*: expected"):
-        TaskData(SPEC, number)
-    with pytest.raises(OperandError, match=r"step=.*: expected"):
-        TaskData(SPEC.to_dict(), 0).batch(number)
+    refused(OperandError, r"seed=.*: expected", TaskData, SPEC, number)
+    refused(OperandError, r"step=.*: expected", TaskData(SPEC.to_dict(), 0).batch, number)
 
 
 @pytest.mark.parametrize("given", ["57", b"57", [5.0, 4], [None], 57, [[5]], [10**5000]])
@@ -262,12 +252,10 @@ def test_operands_that_are_no_list_of_numbers(tmp_path, given):
     model = lengen.load(stored(tmp_path / "run"))
     uses = (model.solve, model.attention, model.true, lambda operands: model.answers([operands]))
     for use in (*uses, lambda operands: model.data.task.parse(operand_texts(operands))):
-        with pytest.raises(OperandError, match="expected"):
-            use(given)
+        refused(OperandError, "expected", use, given)
     for use in (lengen.Probes, lengen.ArithmeticData(SPEC).prompts, model.answers):
         for problems in ([given], ["12+34="], "12+34=", 57, [57, 48]):
-            with pytest.raises(OperandError, match="expected"):
-                use(problems)
+            refused(OperandError, "expected", use, problems)
 
 
 def test_whatever_stands_for_a_whole_number_is_an_operand(tmp_path):
@@ -291,12 +279,10 @@ def test_nothing_to_load_is_a_load_error(source):
 def test_damaged_folders_and_weights_are_load_errors(tmp_path, content):
     folder = stored(tmp_path / "run")
     (folder / "run.json").write_text(content)
-    with pytest.raises(library.LoadError, match=r"expected the record of a run"):
-        lengen.load(folder)
+    refused(library.LoadError, r"expected the record of a run", lengen.load, folder)
     other = stored(tmp_path / "other")
     (other / "model.safetensors").write_bytes(b"none")
-    with pytest.raises(library.LoadError, match="does not hold the weights"):
-        lengen.load(other)
+    refused(library.LoadError, "does not hold the weights", lengen.load, other)
 
 
 def test_weights_other_than_those_that_the_run_recorded_are_a_load_error(tmp_path):
@@ -306,5 +292,4 @@ def test_weights_other_than_those_that_the_run_recorded_are_a_load_error(tmp_pat
     (folder / "run.json").write_text(json.dumps(info))
     assert lengen.load(folder).true([57, 48]) == "105"
     (folder / "model.safetensors").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(library.LoadError, match="is not the file its run wrote"):
-        lengen.load(folder)
+    refused(library.LoadError, "is not the file its run wrote", lengen.load, folder)

@@ -13,6 +13,7 @@ from lengen.training.build import build_model, load
 from lengen.training.run import WEIGHTS, execute
 from reproduce.runs.costs import cost
 from tests.fixtures.models import random_model
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import ONE_LENGTH, TEST, kill_at, part, sequences, sized, spec
 
 HINTS = ("successor", "count")
@@ -156,8 +157,7 @@ def test_cells_that_an_alphabet_is_too_small_for_are_refused_before_training(tmp
     """Few repeats need more numbers than many do."""
     monkeypatch.setattr("lengen.training.run.build_trainer", None)
     small = replace(RUN, test={"lengths": (4, 20), "counts": (1, 2, 5)})
-    with pytest.raises(OperandError, match=r"rep\(20, 2\) needs 10 different numbers and the alphabet has 9"):
-        run(tmp_path, small)
+    refused(OperandError, r"rep\(20, 2\) needs 10 different numbers and the alphabet has 9", run, tmp_path, small)
 
 
 @pytest.mark.parametrize("encoding", ["none", "alibi", "rope"])
@@ -215,8 +215,7 @@ def test_strings_have_all_digits_of_their_base(kind, base):
     assert found.unique().tolist() == list(range(base))
     typed = task.symbols[-1] + "010"
     assert task.text(task.parse([typed])) == [typed if kind is lengen.Copy else typed[::-1]]
-    with pytest.raises(OperandError, match=rf"expected characters 0 to {task.symbols[-1]} only"):
-        task.parse(["0g"])
+    refused(OperandError, rf"expected characters 0 to {task.symbols[-1]} only", task.parse, ["0g"])
 
 
 @pytest.mark.parametrize("base", [2, 10, 16])
@@ -248,5 +247,4 @@ def test_an_estimate_knows_of_longer_auxiliary_tasks():
     (setting(lengen.Sorting(longest=4), lengen.Copy(5)), r"data.hints: copy has other symbols than data.task=sorting"),
 ], ids=["itself", "symbols", "tied", "fixed set", "one length", "width", "sorting"])  # fmt: skip
 def test_what_makes_no_sense_is_refused(wrong, said):
-    with pytest.raises(lengen.SettingError, match=said):
-        lengen.validate(wrong)
+    refused(lengen.SettingError, said, lengen.validate, wrong)

@@ -9,6 +9,7 @@ from lightning import Trainer
 
 import lengen
 from lengen.data.setting import read_spec
+from tests.fixtures.refusals import refused
 from tests.lengen.benchmark.test_any_module import OPTIONS
 
 FIELDS = {"task": "copy", "digits": 2, "batch": 4, "steps": 4, "layers": 1, "width": 16, "head_dim": 4}
@@ -35,15 +36,12 @@ def test_a_setting_is_read_from_whatever_stands_for_it(tmp_path):
     (3, "^spec=3: expected a setting"),
 ])  # fmt: skip
 def test_what_is_no_setting_is_refused_in_one_sentence(source, sentence):
-    with pytest.raises(lengen.SettingError, match=sentence) as error:
-        read_spec(source)
-    assert "\n" not in str(error.value)
+    refused(lengen.SettingError, sentence, read_spec, source)
 
 
 def test_a_file_that_is_no_setting_is_named(tmp_path):
     (tmp_path / "spec.json").write_text("{")
-    with pytest.raises(lengen.SettingError, match=r"spec\.json: expected a setting as JSON"):
-        read_spec(tmp_path / "spec.json")
+    refused(lengen.SettingError, r"spec\.json: expected a setting as JSON", read_spec, tmp_path / "spec.json")
 
 
 def test_data_is_loaded_from_a_checkpoint(tmp_path):

@@ -10,6 +10,7 @@ from safetensors.torch import save_file
 
 import lengen
 from lengen import loading as library
+from tests.fixtures.refusals import refused
 from tests.lengen.test_face import SPEC, stored
 
 
@@ -44,8 +45,7 @@ def test_names_of_weights_may_share_a_prefix(trained, prefix, save, tmp_path):
     save(weights, tmp_path / "weights")
     assert same(lengen.load(SPEC, tmp_path / "weights"), module)
     save(weights | {f"{prefix}other.weight": torch.zeros(1)}, tmp_path / "more")
-    with pytest.raises(library.LoadError, match=r"not of this model: other\.weight"):
-        lengen.load(SPEC, tmp_path / "more")
+    refused(library.LoadError, r"not of this model: other\.weight", lengen.load, SPEC, tmp_path / "more")
     with pytest.raises(library.LoadError, match=r"holds weights without their setting: give it, too, load\(spec,"):
         lengen.load(tmp_path / "weights")
 
@@ -94,8 +94,7 @@ def test_damage_is_told_as_damage(trained, tmp_path):
     place = len(content) // 2
     flipped.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
     for path in (half, flipped):
-        with pytest.raises(library.LoadError, match=r"cannot be read by torch|restore it, or run it again"):
-            lengen.load(path)
+        refused(library.LoadError, r"cannot be read by torch|restore it, or run it again", lengen.load, path)
 
 
 def test_a_checkpoint_of_another_module_says_so(tmp_path):
@@ -113,8 +112,7 @@ def test_a_model_is_asked_nothing_beyond_what_it_was_constructed_for():
         lambda: model.solve(["1" * 101, "2"]),
         lambda: model.attention(["1" * 101, "2"]),
     ):
-        with pytest.raises(lengen.SettingError, match="constructed for at most 100 operands of 100 digits"):
-            ask()
+        refused(lengen.SettingError, "constructed for at most 100 operands of 100 digits", ask)
 
 
 def test_a_run_that_never_left_chance_says_so_when_it_is_loaded(tmp_path):

@@ -25,6 +25,7 @@ from lengen.formats.base import END, FIRST, PAD, PRINTABLE, Vocab
 from lengen.metrics import METRICS, count
 from lengen.metrics.responses import Metric, answer_token
 from tests.cases import CASES
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import vocab_of
 
 sequences = st.lists(st.integers(1, 5), max_size=12)
@@ -147,11 +148,9 @@ def test_the_answer_bit_is_read_in_its_place_or_before_the_first_end(written, in
 @pytest.mark.parametrize("reference", [[3, 4, 5], [1, 3, 4], [0, 0, 0], []])
 def test_references_without_an_answer_have_no_token_to_score_and_match_what_is_empty(reference):
     rows = torch.tensor([[3, 4, 1], reference[:3] or [0, 0, 0]])
-    with pytest.raises(ValueError, match="target responses lack an answer: expected"):
-        answer_token(rows, rows)
+    refused(ValueError, "target responses lack an answer: expected", answer_token, rows, rows)
     empty = torch.zeros(2, 0, dtype=torch.long)
-    with pytest.raises(ValueError, match="target responses lack an answer: expected"):
-        answer_token(rows, empty)
+    refused(ValueError, "target responses lack an answer: expected", answer_token, rows, empty)
     assert answer_match(SCRATCHPAD, VOCAB, rows, empty).tolist() == [False, not any(reference) or reference[0] == 1]
     assert answer_match(SCRATCHPAD, VOCAB, empty, empty).tolist() == [True, True]
 
@@ -186,8 +185,7 @@ def test_every_function_refuses_what_are_no_responses_in_a_sentence():
     for function in (exact_match, answers, edit_distances, answer_token, ExactMatch().update, EditDistance().update):
         for other in wrong:
             for pair in ((other, ids), (ids, other)):
-                with pytest.raises(ValueError, match=r"expected"):
-                    function(*pair)
+                refused(ValueError, r"expected", function, *pair)
 
 
 @given(batches)
@@ -218,9 +216,7 @@ def test_classes_have_what_users_of_torchmetrics_look_for(kind):
     (Counted(METRICS["answer_token"], SCRATCHPAD, VOCAB), "answer_token: nothing of it is counted"),
 ])  # fmt: skip
 def test_what_cannot_be_counted_is_refused_in_one_sentence(metric, said):
-    with pytest.raises(ValueError, match=said) as caught:
-        metric.update(padded([[1]]), padded([[1]]))
-    assert "\n" not in str(caught.value)
+    refused(ValueError, said, metric.update, padded([[1]]), padded([[1]]))
 
 
 @given(st.data())
@@ -249,13 +245,10 @@ def test_what_is_no_symbol_is_an_error_and_a_sum_too_large_for_its_width_is_refu
     numbers = Vocab(["1", "2", "10"])
     assert numbers.encode("10 1  2 $ PAD").tolist() == [4, 2, 3, END, PAD]
     for vocab, text in ((numbers, "12"), (numbers, "1 3"), (Vocab("012"), "0 1"), (Vocab("012"), "3")):
-        with pytest.raises(ValueError, match="no symbol of this vocabulary: expected"):
-            vocab.encode(text)
+        refused(ValueError, "no symbol of this vocabulary: expected", vocab.encode, text)
     assert numbers.encode("").dtype == torch.int64
-    with pytest.raises(OverflowError, match="a sum does not fit into 2 digits"):
-        digits.carry(torch.tensor([[9, 9], [99, 1]]))
-    with pytest.raises(OverflowError, match="3 digits"):
-        digits.running_sums(torch.tensor([[[9, 9, 9], [1, 0, 0]]]), 3)
+    refused(OverflowError, "a sum does not fit into 2 digits", digits.carry, torch.tensor([[9, 9], [99, 1]]))
+    refused(OverflowError, "3 digits", digits.running_sums, torch.tensor([[[9, 9, 9], [1, 0, 0]]]), 3)
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=20), st.integers(0, 99))
@@ -330,5 +323,4 @@ def test_one_text_and_texts_in_symbols_of_a_task():
     assert EditDistance()("kitten", "sitting") == pytest.approx(3 / 7)
     data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
     assert AnswerMatch(data.format, data.vocab)(["01$", "10$"], ["01$", "11$"]) == 0.5
-    with pytest.raises(ValueError, match="preds are 2 responses and target has 1"):
-        ExactMatch()(["1", "2"], ["1"])
+    refused(ValueError, "preds are 2 responses and target has 1", ExactMatch(), ["1", "2"], ["1"])

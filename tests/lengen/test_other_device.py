@@ -13,6 +13,7 @@ from lengen import ArithmeticData, Decoder, Measurement, SequenceModule, replace
 from lengen.decoding.inside import mean_attention
 from lengen.models.bias import calibrate_bias, line_values
 from tests.fixtures.devices import NAME, Elsewhere, check_there
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import TEST, settings
 from tests.lengen.test_stock_trainer import TWELVE as SPEC
 
@@ -32,8 +33,7 @@ def test_the_pretended_device_refuses_a_mixture():
         assert (there + here.to(NAME) * 2).cpu().tolist() == [2.0, 3.0, 4.0]
         assert there[torch.tensor([2, 0])].cpu().tolist() == [2.0, 0.0]
         for mixed in (lambda: there + here, lambda: here + there, lambda: here[there.long()], lambda: here.add_(there)):
-            with pytest.raises(RuntimeError, match="one device"):
-                mixed()
+            refused(RuntimeError, "one device", mixed)
 
 
 class WhereItIs(Measurement):
@@ -91,8 +91,7 @@ def there(tensor: torch.Tensor) -> There:
 
 
 def test_the_emulation_refuses_and_metrics_move_and_count_there():
-    with pytest.raises(TypeError, match="float64"):
-        there(torch.ones(2)).double()
+    refused(TypeError, "float64", there(torch.ones(2)).double)
     with pytest.raises(TypeError, match="float64"), NoFloat64():
         torch.zeros(2, dtype=torch.float64).to("meta")
     module = lengen.SequenceModule(SPEC)

@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader
 
 import lengen
 from lengen.results.records import Grid
+from tests.fixtures.refusals import refused
 from tests.lengen.benchmark.test_any_module import OPTIONS, Kept, Predicts, spec
 
 SPEC = spec()
@@ -69,8 +70,7 @@ def test_callbacks_measure_problems_of_ours_beside_own_data(data, tmp_path):
 
 
 def test_without_data_the_callback_says_what_it_needs():
-    with pytest.raises(TypeError, match=r"or as data= of the callback"):
-        fitted(lengen.AccuracyGrid((2,), examples=5))
+    refused(TypeError, r"or as data= of the callback", fitted, lengen.AccuracyGrid((2,), examples=5))
 
 
 def test_numbers_are_there_after_every_n_steps_and_in_every_logger():
@@ -187,8 +187,7 @@ def test_a_module_that_cannot_answer_is_refused_before_it_trains():
     module = Copies()
     with pytest.raises(TypeError, match=r"Copies: expected a method answer\(prompts\)"):
         fitted(lengen.BenchmarkScores("copy"), module=module)
-    with pytest.raises(lengen.benchmark.TaskError, match="no size 7"):
-        lengen.BenchmarkScores("copy", 7)
+    refused(lengen.benchmark.TaskError, "no size 7", lengen.BenchmarkScores, "copy", 7)
 
 
 def test_characters_and_modules_of_ours_answer_too():

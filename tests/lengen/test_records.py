@@ -31,6 +31,7 @@ from lengen.results.records import (
     to_table,
 )
 from lengen.training.build import model_for
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import TEST, spec
 from tests.lengen.test_execute import SPEC, run
@@ -140,10 +141,8 @@ def test_metrics_survive_and_a_file_cut_short_keeps_its_whole_lines(rows):
     assert list(metrics_from_csv(text)) == rows
     cut = text + "12,train_lo"
     assert list(metrics_from_csv(cut, cut_short=True)) == rows
-    with pytest.raises(RecordError, match=f"line {len(rows) + 2}: expected a step, a name and a number"):
-        metrics_from_csv(cut)
-    with pytest.raises(RecordError, match="line 1: expected columns step,name,value"):
-        metrics_from_csv("")
+    refused(RecordError, f"line {len(rows) + 2}: expected a step, a name and a number", metrics_from_csv, cut)
+    refused(RecordError, "line 1: expected columns step,name,value", metrics_from_csv, "")
 
 
 @given(st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6)))
@@ -158,8 +157,7 @@ def test_key_counts_survive_their_csv(rows):
     ("length,count,layer,head,steps,keys_sum\n1,2,3,4,5,x\n", "expected 6 whole numbers"),
 ])  # fmt: skip
 def test_corrupted_key_counts_get_one_sentence(text, message):
-    with pytest.raises(RecordError, match=message):
-        key_counts_from_csv(text)
+    refused(RecordError, message, key_counts_from_csv, text)
 
 
 def test_what_linux_says_of_the_first_processor_is_read_else_the_platform_is_asked(tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ from lengen.digits import Problems, generator
 from lengen.formats.base import END, PAD
 from lengen.results.records import Grid
 from tests.fixtures.models import encoder_decoder, random_model, trained
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import TEST, TRAIN, fixed_data, spec, two_operands
 
@@ -159,9 +160,7 @@ def test_runs_have_a_mode_of_their_own_for_sampled_text_and_cells_done_are_not_r
 def test_models_that_write_all_at_once_are_not_sampled(options):
     """`write` reads their whole text off one pass: what a rule would choose changes nothing."""
     wrong = encoder_decoder(fixed_data("addition"), test=replace(TEST, sampled=5), encoding="sinusoidal", **options)
-    with pytest.raises(SettingError, match=r"test\.sampled=5: ") as caught:
-        validate(wrong)
-    assert "\n" not in str(caught.value)
+    refused(SettingError, r"test\.sampled=5: ", validate, wrong)
     validate(replace(wrong, test=TEST))
 
 

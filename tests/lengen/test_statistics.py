@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from lengen.results.across_tasks import interquartile_mean, probability_of_improvement, resampled, stratified_interval
 from lengen.results.records import wilson
+from tests.fixtures.refusals import refused
 
 tested = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 SHAPES = st.tuples(st.integers(1, 8), st.integers(1, 5))
@@ -38,8 +39,7 @@ def test_wilson_agrees_with_scipy_within_zero_and_one(pair):
 
 @pytest.mark.parametrize(("correct", "n"), [(-1, 5), (6, 5), (0, -1)])
 def test_counts_that_are_no_counts_are_refused(correct, n):
-    with pytest.raises(ValueError, match="expected a count between 0 and n"):
-        wilson(correct, n)
+    refused(ValueError, "expected a count between 0 and n", wilson, correct, n)
 
 
 def test_a_million_examples_do_not_lose_the_ends():
@@ -127,5 +127,4 @@ def test_tasks_are_strata_on_both_sides():
     ([[0.1, float("nan")]], "leave its task out"),
 ], ids=["one row", "nothing", "untested"])  # fmt: skip
 def test_what_is_no_table_is_refused(scores, said):
-    with pytest.raises(ValueError, match=said):
-        interquartile_mean(scores)
+    refused(ValueError, said, interquartile_mean, scores)

@@ -20,6 +20,7 @@ from lengen.callbacks.loggers import METRICS, MetricsLogger, extra_loggers, read
 from lengen.callbacks.monitoring import TrainingLoss
 from lengen.data import datamodule
 from lengen.data.datamodule import TrainingBatches
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
 
@@ -338,8 +339,7 @@ def test_workers_of_a_loader_of_ones_own_share_the_batches(tmp_path):
     with pytest.raises(SettingError, match="expected num_workers=0"):
         list(DataLoader(ArithmeticData(TWELVE).train_dataloader().dataset, batch_size=None, **workers))
     workers["persistent_workers"] = True
-    with pytest.raises(SettingError, match="persistent_workers=False"):
-        batches()
+    refused(SettingError, "persistent_workers=False", batches)
 
 
 @pytest.mark.parametrize("stop", [3, 4, 6, 7])

@@ -25,6 +25,7 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.commands.run import suite
 from reproduce.comparison.values import values
 from tests.fixtures.drawings import run
+from tests.fixtures.refusals import refused
 from tests.papers.theorem import ADDITION, P_1, P_2, TOKENS, VOCAB, constructed, writer
 
 NAMES = {experiment.name: experiment for experiment in EXPERIMENTS}
@@ -213,8 +214,7 @@ def test_the_picture_the_csv_and_the_measure_of_claims_hold_the_overlap():
     trained = made["coupling/fig7/coupling-scratchpad"][0]
     value = MEASURES["construction_overlap"].value
     assert value(trained) == (pytest.approx(1), 1)
-    with pytest.raises(Missing, match="recorded no attention"):
-        value(run("x", NAMES["coupling/fig7/coupling-scratchpad"].specs["cpu"]))
+    refused(Missing, "recorded no attention", value, run("x", NAMES["coupling/fig7/coupling-scratchpad"].specs["cpu"]))
 
 
 def test_operands_read_are_those_of_a_loop_and_without_a_scratchpad_nothing_overlaps():

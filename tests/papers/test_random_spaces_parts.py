@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from papers.random_spaces.measured import PARTS, implied_answer, score_parts, split_parts
+from tests.fixtures.refusals import refused
 from tests.fixtures.written import number, steps
 
 TRUE = "7 6 5 + 9 8 7;c=0,7+9+0=6,c=1;6+8+1=5,c=1;5+7+1=3,c=1|1356$"
@@ -63,8 +64,7 @@ def test_the_whole_response_counts_all_mistakes_and_implies_an_answer():
     assert implied_answer("c=0,9+0+0=9,c=0;0+0+0=0,c=0") == "9", "leading zeros are dropped, as in the answer"
     assert implied_answer("c=0,0+0+0=0,c=0") == "0"
     assert implied_answer("c=0") == implied_answer("") == implied_answer("12|") == ""
-    with pytest.raises(ValueError, match="argument"):
-        score_parts([TRUE], [])
+    refused(ValueError, "argument", score_parts, [TRUE], [])
 
 
 @given(st.lists(st.tuples(st.text("0123456789+=c,;| $", max_size=30), number(), number()), max_size=5))

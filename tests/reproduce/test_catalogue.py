@@ -10,6 +10,7 @@ import papers
 from reproduce.catalogue import CATALOGUE, Catalogue, SelectorError
 from reproduce.cli import main
 from reproduce.store.store import LocalStore
+from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import outcome, spec_with
 
 SPEC_AT_CPU = spec_with()
@@ -47,14 +48,12 @@ def test_selectors(selector, expected):
     ("paper5", "there is no paper 'paper5'"),
 ])  # fmt: skip
 def test_unknown_selectors_get_the_nearest_names(selector, sentence):
-    with pytest.raises(SelectorError, match=sentence):
-        CATALOGUE.select(selector)
+    refused(SelectorError, sentence, CATALOGUE.select, selector)
 
 
 def test_one_experiment_is_asked_for_and_equal_specifications_have_one_home():
     assert CATALOGUE.select_one("toy/fig2").name == "toy/fig2/gamma"
-    with pytest.raises(SelectorError, match=r"names 2 experiments: name one, such as toy/fig1/alpha"):
-        CATALOGUE.select_one("toy/fig1")
+    refused(SelectorError, r"names 2 experiments: name one, such as toy/fig1/alpha", CATALOGUE.select_one, "toy/fig1")
     alpha, beta, gamma, huge = CATALOGUE.select("toy")
     assert (
         CATALOGUE.home(gamma, "cpu") is alpha
@@ -86,18 +85,15 @@ def test_what_stands_apart_has_no_number():
     known = Catalogue(papers.found())
     assert known.aliases()["paper4"] == "task_hinting" and "matrix" not in known.aliases().values()
     for number in ("5", "paper5", "papers/5"):
-        with pytest.raises(SelectorError, match="there is no paper"):
-            known.select(number)
+        refused(SelectorError, "there is no paper", known.select, number)
     assert known.canonical("matrix") == "matrix" and known.canonical("4") == "task_hinting"
 
 
 def test_another_package_called_papers_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "papers", types.ModuleType("papers"))
-    with pytest.raises(SelectorError, match=r"cannot be loaded .*another package of this name hides it"):
-        Catalogue().papers()
+    refused(SelectorError, r"cannot be loaded .*another package of this name hides it", Catalogue().papers)
     monkeypatch.setitem(sys.modules, "papers", None)
-    with pytest.raises(SelectorError, match="git sparse-checkout add papers"):
-        Catalogue().papers()
+    refused(SelectorError, "git sparse-checkout add papers", Catalogue().papers)
 
 
 def test_another_paper_is_another_folder(monkeypatch, tmp_path):

@@ -18,6 +18,7 @@ from reproduce.comparison.measures import reader
 from reproduce.comparison.values import Value, over_cells
 from reproduce.pages import comparison as pages
 from reproduce.store.reference import Reference
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import MODES, counted, experiment, run, scalars, spec, stored
 
 LEFT, RIGHT = (experiment(f"coupling/fig1/{name}", ("cpu", "night", "paper")) for name in ("left", "right"))
@@ -60,19 +61,15 @@ def test_an_end_is_that_of_the_medians_of_cells_and_each_seed_has_its_own(statis
 
 
 def test_what_was_not_tested_is_missing_and_a_value_is_of_its_cells_measure_and_mode():
-    with pytest.raises(Missing, match=r"^not tested at 9 x 2$"):
-        over_cells(value(lengths=(4, 9)), THREE)
-    with pytest.raises(Missing, match=r"^not tested at 6 x 9$"):
-        over_cells(value(counts=(2, 9)), THREE)
+    refused(Missing, r"^not tested at 9 x 2$", over_cells, value(lengths=(4, 9)), THREE)
+    refused(Missing, r"^not tested at 6 x 9$", over_cells, value(counts=(2, 9)), THREE)
     less = run(LEFT, 0.5, seed=3)
     del less.grid.scores[(6, 2)]
-    with pytest.raises(Missing, match=r"^not tested at 6 x 2$"):
-        over_cells(value(), [*THREE, less])
+    refused(Missing, r"^not tested at 6 x 2$", over_cells, value(), [*THREE, less])
     assert over_cells(value(lengths=(4,)), [*THREE, less])[1] == [0.6, 0.1, 0.5, 0.5]
     empty = run(LEFT, 0.5, seed=3)
     empty.grid.scores[(4, 2)] = {"teacher_forced": counted(0, 0, 0, 0, 0)}
-    with pytest.raises(Missing, match=r"^no problem at 4 x 2$"):
-        over_cells(value(), [*THREE, empty])
+    refused(Missing, r"^no problem at 4 x 2$", over_cells, value(), [*THREE, empty])
     one = [run(LEFT, lambda n, m: {(2, 3): 0.2, (3, 2): 0.4, (3, 3): 0.6}.get((n, m), 1.0))]
     assert over_cells(value(lengths=(2, 3), counts=(2, 3)), one) == (0.2, [0.2])
     assert over_cells(value(lengths=(2, 3), counts=(2, 3), statistic="mean"), one)[1] == pytest.approx([0.55])

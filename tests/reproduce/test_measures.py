@@ -36,6 +36,7 @@ from reproduce.pages import crate, records
 from reproduce.runs import costs
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import EVERY, MODES, N, experiment, keys, run, scalars, spec
 from tests.fixtures.toy_paper import spec_with
 
@@ -88,8 +89,7 @@ def test_samples_pool_examples_and_only_ratios_of_counted_successes_are_proporti
     sample = take([run(A, 0.5), run(A, 1.0, seed=1)], "exact", "teacher_forced", [(2, 2)])
     assert (sample.seeds, sample.value, sample.n) == ((0.5, 1.0), 0.75, N), "problems are the same for every seed"
     made = run(A, 1.0, modes=("teacher_forced",))
-    with pytest.raises(Missing, match="not scored free-running"):
-        take([made], "answer", "free_running", [(2, 2)])
+    refused(Missing, "not scored free-running", take, [made], "answer", "free_running", [(2, 2)])
     families = {*FAMILIES, *(name for name, own in EVERY.own.items() if not isinstance(own, Measure))}
     named = [name for name in EVERY.names() if name not in families]
     assert {name for name in named if EVERY.measure(name).proportion} == {"exact", "answer", "answer_token"}
@@ -121,21 +121,17 @@ def test_keys_growth_has_the_widest_span_and_hits_and_values_are_over_the_cells(
 
 @pytest.mark.parametrize("rows", [[], [KeyCount(3, 2, 0, 0, 10, 20)], [KeyCount(n, n, 0, 0, 10, 20) for n in (2, 3)]])
 def test_keys_at_one_operand_count_have_no_growth(rows):
-    with pytest.raises(Missing, match="two operand counts of one length"):
-        keys_growth(rows)
+    refused(Missing, "two operand counts of one length", keys_growth, rows)
 
 
 def test_what_was_not_tested_counted_or_written_is_missing_not_zero():
     made = dataclasses.replace(run(A, 1.0), arrays={"values.entropy.2": np.array([math.nan])})
-    with pytest.raises(Missing, match="no problem"):
-        take([made], "values.entropy", "teacher_forced", [(2, 2)])
-    with pytest.raises(Missing, match="no problem"):
-        take([made], "exact", "teacher_forced", [])
+    refused(Missing, "no problem", take, [made], "values.entropy", "teacher_forced", [(2, 2)])
+    refused(Missing, "no problem", take, [made], "exact", "teacher_forced", [])
     grid = Grid(("length", "count"))
     grid.add((2, 2), "teacher_forced", Counts(n=4, hops=2))
     made = dataclasses.replace(run(A, 1.0), grid=grid)
-    with pytest.raises(Missing, match="f/a was not scored teacher-forced at 2 x 2"):
-        take([made], "exact", "teacher_forced", [(2, 2)])
+    refused(Missing, "f/a was not scored teacher-forced at 2 x 2", take, [made], "exact", "teacher_forced", [(2, 2)])
     runs = [scalars(run(A, 1.0, seed=seed), steps_ratio=ratio) for seed, ratio in enumerate((0.02, 0.06))]
     sample = take(runs, "scalar.steps_ratio", "teacher_forced", [])
     assert (sample.seeds, sample.value) == ((0.02, 0.06), pytest.approx(0.04))
@@ -158,8 +154,7 @@ def value(made, measure, cells=CELLS):
 
 @pytest.mark.parametrize("name", ["hits.early_end", "values.entropy"])
 def test_an_array_that_a_run_lacks_is_missing_by_name(name):
-    with pytest.raises(Missing, match=r"f/a holds no array [a-z_]+(\.[a-z_]+)?\.2"):
-        value(run(A, 1.0), name)
+    refused(Missing, r"f/a holds no array [a-z_]+(\.[a-z_]+)?\.2", value, run(A, 1.0), name)
 
 
 @pytest.mark.parametrize("name", ["exakt", "hit.early_end", "values"])
@@ -217,18 +212,15 @@ def test_reach_below_the_trained_size_is_less_than_one_and_none_where_nothing_wa
     one = run(A, 1.0, made=small((2,), (3,)))
     for axis in ("length", "count"):
         assert value(one, f"reach.{axis}").value == 1.0
-        with pytest.raises(Missing, match=rf"^f/a was tested on one {axis} beyond the trained ones$"):
-            value(one, f"area.{axis}")
+        refused(Missing, rf"^f/a was tested on one {axis} beyond the trained ones$", value, one, f"area.{axis}")
     long = run(A, 1.0, made=small((2, 4), (6,)))
-    with pytest.raises(Missing, match=r"^f/a was tested on one length$"):
-        value(long, "reach.length")
+    refused(Missing, r"^f/a was tested on one length$", value, long, "reach.length")
     curve = Grid(("length",))
     for length in (2, 4):
         curve.add((length,), "teacher_forced", Counts(n=4, correct=4))
     made = dataclasses.replace(one, grid=curve)
     assert value(made, "reach.length").value == 2.0 and value(made, "area.length").value == 1.0
-    with pytest.raises(Missing, match=r"^f/a was tested on one count$"):
-        value(made, "reach.count")
+    refused(Missing, r"^f/a was tested on one count$", value, made, "reach.count")
 
 
 def gapped(lengths, pad_to=0) -> DataSpec:

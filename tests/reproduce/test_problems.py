@@ -11,6 +11,7 @@ from lengen.settings.spec import from_dict
 from lengen.solve import probe_trained
 from reproduce.cli import main
 from reproduce.store.store import LocalStore
+from tests.fixtures.refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -84,5 +85,4 @@ def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, t
 def test_models_without_a_head_of_their_own_are_not_probed(results, tmp_path):
     run = LocalStore(results).runs("task_hinting")[0]
     tied = from_dict(run.info["spec"]).override("model.output_bias=false", "model.tied=true")
-    with pytest.raises(SettingError, match=r"probes need .* with an output head of its own"):
-        probe_trained(tied, tmp_path, ["1"])
+    refused(SettingError, r"probes need .* with an output head of its own", probe_trained, tied, tmp_path, ["1"])

@@ -13,6 +13,7 @@ from lengen.results.records import AttentionMap, KeyCount
 from reproduce.store.files import leased
 from reproduce.store.reference import Reference
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, LocalStore, StoreError
+from tests.fixtures.refusals import refused
 from tests.reproduce.test_store import HASH, INFO, KEY, outcome, publish
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,12 +115,10 @@ def test_runs_made_with_set_big_weights_and_damaged_files_are_refused(store, ref
     changed = dataclasses.replace(run, info={**run.info, "overrides": ["train.lr=1"]})
     monkeypatch.setattr("reproduce.store.reference.LARGEST_WEIGHTS", 3)
     for bad, weights, said in ((run, True, "promote without --weights"), (changed, False, "made with --set")):
-        with pytest.raises(StoreError, match=said):
-            reference.adopt([bad], store, weights)
+        refused(StoreError, said, reference.adopt, [bad], store, weights)
     rich_run = at(store, 4, what=rich())
     (store.folder(rich_run) / "arrays.npz").write_text("x")
-    with pytest.raises(StoreError, match=r"arrays\.npz is not the file its run wrote"):
-        reference.adopt([rich_run], store)
+    refused(StoreError, r"arrays\.npz is not the file its run wrote", reference.adopt, [rich_run], store)
     assert reference.runs() == []
 
 

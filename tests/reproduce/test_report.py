@@ -36,6 +36,7 @@ from reproduce.store.reference import Reference
 from reproduce.store.store import WEIGHTS, Store, StoreError
 from tests.fixtures.drawings import attention as looking
 from tests.fixtures.drawings import run, spec
+from tests.fixtures.refusals import refused
 from tests.fixtures.site import committed_pictures, quiet, written
 
 pytestmark = pytest.mark.slow
@@ -426,8 +427,7 @@ def test_only_what_changed_is_written(known, tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     folder = tmp_path / "results" / "reference" / paper
     folder.mkdir(parents=True)
-    with pytest.raises(StoreError, match="results/reference holds no finished run of a paper"):
-        publication.write(tmp_path)
+    refused(StoreError, "results/reference holds no finished run of a paper", publication.write, tmp_path)
     assert not (tmp_path / "results" / "statements.csv").exists()
     figure = known.runs[paper][0].experiment.rpartition("/")[0]
     shutil.copytree(known.reference.path / figure, tmp_path / "results" / "reference" / figure)

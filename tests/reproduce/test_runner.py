@@ -29,6 +29,7 @@ from reproduce.runs.worker import throttled
 from reproduce.store.files import LostError
 from reproduce.store.store import LocalStore
 from tests.fixtures.program import started
+from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import (
     SPEC,
     BadField,
@@ -67,12 +68,9 @@ def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent_or_wron
     assert made.absent == {"toy/fig3/huge": "needs a GPU"}
     assert [job.seed for job in plan(CATALOGUE.select("toy/fig2"), "paper").jobs] == [0, 1]  # the published seeds
     assert [job.experiment for job in plan(CATALOGUE.select("toy/fig2"), "cpu").jobs] == ["toy/fig1/alpha"]
-    with pytest.raises(PlanError, match="toy/fig3/huge has no cpu profile \\(needs a GPU\\)"):
-        plan(CATALOGUE.select("toy/fig3"), "cpu")
-    with pytest.raises(PlanError, match="all experiments are extra ones at --profile cpu"):
-        plan([], "cpu")
-    with pytest.raises(SettingError, match=r"nearest: steps"):
-        jobs(overrides=["train.step=3"])
+    refused(PlanError, "toy/fig3/huge has no cpu profile \\(needs a GPU\\)", plan, CATALOGUE.select("toy/fig3"), "cpu")
+    refused(PlanError, "all experiments are extra ones at --profile cpu", plan, [], "cpu")
+    refused(SettingError, r"nearest: steps", jobs, overrides=["train.step=3"])
     assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3
 
 
@@ -233,13 +231,11 @@ def test_a_run_that_was_taken_over_from_a_worker_is_looked_at_again(results, mon
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_concerns_all_runs_stops_the_command(results, workers):
-    with pytest.raises(FatalError, match="unknown task"):
-        make(results, jobs(seeds=(0, 1), kind=BadField), workers=workers)
+    refused(FatalError, "unknown task", make, results, jobs(seeds=(0, 1), kind=BadField), workers=workers)
     (results / "local").mkdir(parents=True, exist_ok=True)
     (results / "local/toy").rename(results / "moved")
     (results / "local/toy").write_text("a file where a folder should be")
-    with pytest.raises(FatalError, match="cannot be written"):
-        make(results, jobs(seeds=(0, 1)), workers=workers)
+    refused(FatalError, "cannot be written", make, results, jobs(seeds=(0, 1)), workers=workers)
 
 
 def test_a_full_disk_is_recognised_whatever_the_error(results, monkeypatch):

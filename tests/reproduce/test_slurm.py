@@ -16,6 +16,7 @@ from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.worker import JobQueue
 from reproduce.store.store import LocalStore
 from tests.fixtures import slurm_node as slurms
+from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import SPEC
 
 pytestmark = pytest.mark.slow
@@ -80,8 +81,7 @@ def test_the_script_is_submitted_with_further_arguments_and_nothing_runs(monkeyp
 
 def test_a_missing_sbatch_and_one_that_refuses_are_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(slurm.shutil, "which", lambda name: None)
-    with pytest.raises(PlanError, match="there is no sbatch here"):
-        slurm.submitted([str(tmp_path / "a.sbatch")])
+    refused(PlanError, "there is no sbatch here", slurm.submitted, [str(tmp_path / "a.sbatch")])
     monkeypatch.undo()
     sbatch_that(monkeypatch, tmp_path, "echo 'sbatch: error: Invalid partition' >&2; exit 1")
     with pytest.raises(PlanError, match=r"refused \(sbatch: error: Invalid partition\).*--sbatch-args"):

@@ -20,6 +20,7 @@ from reproduce.store import run_folder as run_files
 from reproduce.store.files import StoreError, write_text
 from reproduce.store.run_folder import arrays_from_bytes, arrays_to_bytes
 from reproduce.store.store import LocalStore
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.toy_paper import SPEC, outcome
 
@@ -200,8 +201,7 @@ def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, 
 def test_a_file_beyond_all_measure_is_not_read(store, name):
     run = publish(store)
     os.truncate(store.folder(run) / name, 2**33)
-    with pytest.raises(StoreError, match=rf"{name} has 8192 MB, more than the 16 MB"):
-        LocalStore(store.root).runs()
+    refused(StoreError, rf"{name} has 8192 MB, more than the 16 MB", LocalStore(store.root).runs)
 
 
 def test_a_run_json_that_was_changed_is_named_and_one_without_a_sum_is_read(store):
@@ -218,16 +218,14 @@ def test_a_run_json_that_was_changed_is_named_and_one_without_a_sum_is_read(stor
 def test_a_missing_record_is_named(store):
     run = publish(store)
     (store.folder(run) / "scores.csv").unlink()
-    with pytest.raises(StoreError, match=r"scores\.csv cannot be read"):
-        LocalStore(store.root).runs()
+    refused(StoreError, r"scores\.csv cannot be read", LocalStore(store.root).runs)
 
 
 def test_a_folder_that_is_no_seed_is_named(store):
     run = publish(store)
     folder = store.folder(run).parent
     folder.rename(folder.with_name("seed-x"))
-    with pytest.raises(StoreError, match="expected a folder name such as seed-0"):
-        LocalStore(store.root).runs()
+    refused(StoreError, "expected a folder name such as seed-0", LocalStore(store.root).runs)
 
 
 @pytest.mark.parametrize(("place", "said"), [
@@ -244,10 +242,8 @@ def test_a_copied_run_is_no_further_one(store, place, said):
         other.headers()
     assert place in str(error.value) and "\n" not in str(error.value)
     for look in (lambda: other.of(experiment, profile), lambda: other.at(store.path / place / "v1")):
-        with pytest.raises(StoreError, match="expected the run of its folder"):
-            look()
-    with pytest.raises(StoreError, match="expected the run of its folder"):
-        other.find(experiment, profile, int(seed[-1]), HASH)
+        refused(StoreError, "expected the run of its folder", look)
+    refused(StoreError, "expected the run of its folder", other.find, experiment, profile, int(seed[-1]), HASH)
 
 
 def test_folders_without_run_json_are_no_runs(store):
@@ -258,8 +254,7 @@ def test_folders_without_run_json_are_no_runs(store):
 
 def test_a_results_folder_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(StoreError, match=r"cannot be written.*LENGEN_RESULTS"):
-        publish(LocalStore(tmp_path / "file"))
+    refused(StoreError, r"cannot be written.*LENGEN_RESULTS", publish, LocalStore(tmp_path / "file"))
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
@@ -269,8 +264,7 @@ def test_a_full_or_read_only_disk_says_so(store, monkeypatch, number):
 
     with store.workspace(*KEY, HASH) as space:
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match=os.strerror(number)):
-            space.publish(INFO, outcome())
+        refused(StoreError, os.strerror(number), space.publish, INFO, outcome())
     monkeypatch.undo()
     assert store.runs() == []
 
@@ -282,8 +276,7 @@ def test_a_read_only_folder_says_so(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(StoreError, match="Permission denied"):
-        publish(LocalStore(tmp_path / "results"))
+    refused(StoreError, "Permission denied", publish, LocalStore(tmp_path / "results"))
 
 
 def test_write_text_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
@@ -350,5 +343,4 @@ def test_arrays_survive_and_equal_ones_give_equal_bytes(arrays):
 
 
 def test_arrays_of_objects_are_refused():
-    with pytest.raises(RecordError, match="array 'a': expected numbers or text"):
-        arrays_to_bytes({"a": np.array([{}])})
+    refused(RecordError, "array 'a': expected numbers or text", arrays_to_bytes, {"a": np.array([{}])})

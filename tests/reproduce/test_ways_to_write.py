@@ -16,6 +16,7 @@ from reproduce.cli import main
 from reproduce.commands.completion import selectors
 from reproduce.commands.table import SHELLS
 from tests.fixtures.program import CHECKOUT
+from tests.fixtures.refusals import refused
 
 RUN = ["run", "toy/fig1/alpha"]
 ADDS = Addition(digits=2, operands=2)
@@ -150,8 +151,7 @@ def test_every_task_is_spelled_with_its_own_signs(task, typed, found):
     (["1e3"], "not 'e'"),
 ])  # fmt: skip
 def test_what_is_no_number_is_told_the_spelling(typed, answer):
-    with pytest.raises(SpellingError, match=answer):
-        typed_operands(typed, ADDS)
+    refused(SpellingError, answer, typed_operands, typed, ADDS)
 
 
 def test_bad_operands_are_refused_before_torch_is_loaded():

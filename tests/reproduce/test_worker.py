@@ -6,6 +6,7 @@ from reproduce.runs.plan import Job, Order
 from reproduce.runs.worker import begin
 from reproduce.store.files import StoreError
 from reproduce.store.store import BEGINNING, LocalStore
+from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import SPEC, outcome
 
 pytestmark = pytest.mark.slow
@@ -50,5 +51,4 @@ def test_a_folder_that_an_earlier_program_left_is_begun_by_who_goes_on(tmp_path)
 @pytest.mark.parametrize("content", ["{", "3", "[1]", "\xff"])
 def test_a_damaged_file_is_named_in_one_sentence(tmp_path, content):
     (tmp_path / BEGINNING).write_bytes(content.encode("latin-1"))
-    with pytest.raises(StoreError, match=r"\.beginning: expected JSON .*begins anew"):
-        begin(tmp_path, order(tmp_path, FIRST, {}), JOB)
+    refused(StoreError, r"\.beginning: expected JSON .*begins anew", begin, tmp_path, order(tmp_path, FIRST, {}), JOB)

@@ -19,6 +19,7 @@ from lengen.models.blocks import Attention, Context
 from lengen.part import kinds
 from lengen.settings.model import Encoding as EncodingPart
 from lengen.settings.model import RelativeKeys as RelativeKeysPart
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import ENCODINGS, MODEL, data_spec, model_spec, spec
 
 
@@ -214,8 +215,7 @@ def test_an_encoding_of_one_level_is_refused_beside_ids_of_more(name):
     with pytest.raises(SettingError, match=r"it reads position ids, and data\.position_ids=none gives none"):
         validate(spec(data_spec("parity", position_ids="none"), encoding=name))
     for levels, task in ((2, "addition"), (3, "multiplication")):
-        with pytest.raises(SettingError, match=message.format(levels)):
-            build_model(spec(data_spec(task), encoding=name), 0)
+        refused(SettingError, message.format(levels), build_model, spec(data_spec(task), encoding=name), 0)
     build_model(spec(data_spec("addition", scratchpad=False), encoding=name), 0)
 
 

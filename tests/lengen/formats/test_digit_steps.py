@@ -14,6 +14,7 @@ from lengen.data.reading import final_answer
 from lengen.digits import Problems
 from lengen.formats.base import END, FIRST, PAD, PRINTABLE
 from tests.fixtures import written as thesis
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
 
 PLAIN = {}
@@ -181,6 +182,4 @@ def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
      "data.format=digit_steps: it writes sums of exactly two numbers, and parity is another task"),
 ])  # fmt: skip
 def test_ways_of_writing_that_do_not_exist_are_refused(made, message):
-    with pytest.raises(lengen.SettingError) as caught:
-        validate(spec(made, encoding="sinusoidal"))
-    assert message in str(caught.value) and "\n" not in str(caught.value)
+    refused(lengen.SettingError, message, validate, spec(made, encoding="sinusoidal"))

@@ -20,6 +20,7 @@ from lengen.settings.windows import window_self
 from lengen.training.module import build_optimizer, response_loss
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import ENCODINGS, MODEL, TRAIN, data_spec, decoder, sequences, sized, spec
 
 TABLE_1 = ModelSpec(layers=6, heads=8, width=512, head_dim=64, ff_width=2048)
@@ -405,5 +406,4 @@ def test_what_is_far_away_does_not_matter_to_a_window():
     (Causal(Window(1)), {"tempered": lengen.Tempered()}, r"model.tempered: .*attention_bias=window lets heads see few"),
 ], ids=["given", "stride", "all heads", "no heads", "rope", "beside an encoder", "tempered"])  # fmt: skip
 def test_what_makes_no_sense_is_refused(architecture, model, said):
-    with pytest.raises(lengen.SettingError, match=said):
-        lengen.validate(sized(architecture=architecture, **model))
+    refused(lengen.SettingError, said, lengen.validate, sized(architecture=architecture, **model))

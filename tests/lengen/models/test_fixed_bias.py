@@ -16,6 +16,7 @@ from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.bias import FixedBias, beside_encoder, closed
 from lengen.models.blocks import Attention, Context, biased
 from lengen.settings.windows import window_cross, window_self
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import MODEL, data_spec, fixed_data, model_spec, spec
 
 SIZES = st.integers(1, 12)
@@ -110,9 +111,7 @@ def test_a_model_gets_a_copy_of_the_bias_that_its_specification_names():
         ((own, ones(2, 3, 4)), r"a cross-attention bias of shape \(2, 3, 4\) does not fit a model of \(2, 3, 5\)"),
         ((own[:1], cross), r"a self-attention bias of shape \(1, 3, 3\)"),
     ]:
-        with pytest.raises(SettingError, match=message) as caught:
-            bias.set(*other)
-        assert "\n" not in str(caught.value)
+        refused(SettingError, message, bias.set, *other)
     assert torch.equal(bias.own, own) and torch.equal(bias.cross, cross), "as before"
 
 
@@ -147,8 +146,7 @@ def test_models_refuse_what_their_bias_was_not_built_for():
     assert held == (2, 5, 6)
     longer = ArithmeticData(sized(5), 0).validation()
     for use in (model.predict, model.attention, lambda batch: model.cache(batch, 9)):
-        with pytest.raises(OperandError, match="is built for 5 response and 6 source places"):
-            use(longer)
+        refused(OperandError, "is built for 5 response and 6 source places", use, longer)
     assert model.predict(ArithmeticData(sized(3), 0).validation()).shape[:2] == (256, 4), "a shorter one is fine"
 
 

@@ -15,6 +15,7 @@ from lengen.models.bias import LineBias, calibrate_bias, windowed, windows
 from lengen.models.blocks import Attention, Block
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import data_for, encoder_decoder, random_model
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import data_spec, sequences, sized
 
 CLOSED = -math.inf
@@ -177,8 +178,7 @@ def test_a_row_without_an_open_key_reads_nothing():
     (lengen.replace(setting(), train={"loss": "all"}), r"attention_bias=lines: with train.loss=all nothing tells"),
 ], ids=["no slopes", "a slope twice", "no window", "a window twice", "no offset", "tempered", "no prompt"])  # fmt: skip
 def test_what_makes_no_sense_is_refused(spec, said):
-    with pytest.raises(SettingError, match=said):
-        lengen.validate(spec)
+    refused(SettingError, said, lengen.validate, spec)
 
 
 def of(name: str) -> tuple[Transformer, Batch]:
@@ -286,12 +286,9 @@ def test_a_compiled_model_is_recorded_and_evaluated_without_its_compiled_pass():
 
 
 def test_an_unknown_record_an_interface_and_the_cache_of_an_encoder_are_refused():
-    with pytest.raises(ValueError, match=r"a record of 'weights' cannot be kept: ask for some of queries, scores"):
-        Record("weights")
-    with pytest.raises(TypeError, match="abstract"):
-        Transformer(encoder_decoder(data_for("none")).model, 5, ())
+    refused(ValueError, r"a record of 'weights' cannot be kept: ask for some of queries, scores", Record, "weights")
+    refused(TypeError, "abstract", Transformer, encoder_decoder(data_for("none")).model, 5, ())
     model, batch = of("encoder")
     for asked in (lambda: model.cache(batch, 4), lambda: model.extend(None, batch.tokens, batch.ids, batch.tokens)):
-        with pytest.raises(TypeError, match="an encoder fills all places of a response at once and has no cache"):
-            asked()
+        refused(TypeError, "an encoder fills all places of a response at once and has no cache", asked)
     assert isinstance(of("decoder")[0], DecoderModel)

@@ -25,6 +25,7 @@ from lengen.training.kernels import choose
 from lengen.training.module import SequenceModule, response_loss
 from tests.fixtures.decoding import check_decoding, ended
 from tests.fixtures.models import encoder_decoder, random_model
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import problems, spec, two_operands
 
 WIDTH = 16
@@ -369,8 +370,7 @@ def test_loops_of_each_example_are_set_like_any_field_and_have_gradients():
     ids=["unknown length", "two rules", "beside", "loss", "compiled", "one length", "one loop", "one width"],
 )
 def test_what_makes_no_sense_is_refused(wrong, said):
-    with pytest.raises(lengen.SettingError, match=said):
-        validate(wrong)
+    refused(lengen.SettingError, said, validate, wrong)
 
 
 @pytest.mark.parametrize("right", [

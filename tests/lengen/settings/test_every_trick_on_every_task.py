@@ -18,6 +18,7 @@ from lengen.part import kinds
 from lengen.tasks.base import Row
 from lengen.tasks.sequences import Skewed
 from tests.cases import CASES
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import spec
 
 pytestmark = pytest.mark.slow
@@ -279,8 +280,7 @@ def test_every_task_is_trained_and_tested_up_to_five_times_its_length_or_says_wh
     train, test = lengen.TrainSpec(steps=2, batch=8, lr=1e-3, bucket=2), lengen.TestSpec(reach, counts, examples=4)
     sized = spec(data, train, test, encoding=lengen.Fire(), layers=1)
     if name not in having:
-        with pytest.raises(lengen.SettingError, match=said):
-            validate(sized)
+        refused(lengen.SettingError, said, validate, sized)
         return
     made, model = lengen.TaskData(sized, 0), lengen.build_model(sized, 0)
     lengen.SequenceModule(sized, model).training_step(made.batch(0), 0).backward()

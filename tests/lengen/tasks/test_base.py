@@ -11,6 +11,7 @@ from lengen import Addition, ListOps, Multiplication, Parity, Task
 from lengen.digits import OperandError, generator
 from lengen.part import kinds
 from tests.cases import CASES
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import number, strings
 
 PAIR = Addition(digits=1)
@@ -73,9 +74,7 @@ def test_what_is_typed_is_what_is_held(operands):
     ("parity", [""], "operand '' is not a string of digits"),
 ])  # fmt: skip
 def test_bad_operands_get_one_sentence(task, operands, message):
-    with pytest.raises(OperandError) as caught:
-        sized(task).parse(operands)
-    assert message in str(caught.value) and "\n" not in str(caught.value)
+    refused(OperandError, message, sized(task).parse, operands)
 
 
 # Support at the smallest lengths: everything the paper's range holds, and nothing else.
