@@ -115,22 +115,6 @@ def test_directions_are_merged_by_the_larger_bias():
     assert torch.equal(bias, calibrate_bias(SQUARE, (3, 3), [(1, -1), (1, 0), (1, -1)], -0.1))
 
 
-@pytest.mark.parametrize("slope", [-1, 0, 1])
-def test_negative_slopes_keep_the_right_edge_others_the_left(slope):
-    """A line through the middle of row 0 keeps its distance from the edge to which its slope is anchored."""
-    m, n, rows, columns = 4, 11, 7, 20
-    bias = calibrate_bias(planted(m, n, [(i, 5 + slope * i) for i in range(m)]), (rows, columns), [(1, slope)])
-    start = columns - n + 5 if slope < 0 else 5
-    assert opened(bias[0]) == {(i, start + slope * i) for i in range(rows)}
-
-
-def test_a_head_without_open_lines_is_transparent_and_the_others_are_not():
-    attention = torch.cat([torch.full((1, 5, 6), 0.1), planted(5, 6, [(i, i) for i in range(5)])])
-    bias = calibrate_bias(attention, (9, 9), [(1, 1), (1, 0)])
-    assert (bias[0] == 0).all()
-    assert opened(bias[1]) == {(i, i) for i in range(9)}
-
-
 @given(st.floats(-1e3, 1e3), st.tuples(st.integers(1, 9), st.integers(1, 9)), st.integers(-3, 3), st.floats(-3, 3))
 def test_equal_lines_never_open_whatever_the_rounding(value, shape, slope, sigma):
     attention = torch.full((1, *shape), value, dtype=torch.float64)

@@ -247,22 +247,15 @@ def trained_model(name: str):
     return trained(sized)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TRAINED)
-def test_all_ways_agree_for_models_that_are_sometimes_right(name):
-    model, data = trained_model(name)
-    problems = data.task.train(25, torch.Generator().manual_seed(1))
-    responses, _ = check_decoding(model, data, problems)
-    right = float(verify(model, data.writer.write(problems)).correct.float().mean())
-    assert right > 0
-    assert sum(row[-1] == END for row in responses) > 12
-
-
 @pytest.mark.parametrize("name", TRAINED)
 def test_cell_scores_of_encoder_decoders_count_what_plain_decoding_writes(name):
     model, data = trained_model(name)
-    problems = data.task.train(20, torch.Generator().manual_seed(2))
-    check_scores(model, data, problems, check_decoding(model, data, problems)[0], answer=lambda row: row)
+    problems = data.task.train(25, torch.Generator().manual_seed(1))
+    responses, _ = check_decoding(model, data, problems)
+    assert (
+        bool(verify(model, data.writer.write(problems)).correct.any()) and sum(row[-1] == END for row in responses) > 12
+    )
+    check_scores(model, data, problems, responses, answer=lambda row: row)
 
 
 def ending(task: str, share: float = 0.5, steps: int = 0) -> tuple[Decoder, ArithmeticData]:

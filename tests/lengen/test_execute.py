@@ -90,13 +90,6 @@ def test_a_run_leaves_its_records_measures_the_same_again_and_its_weights_load(f
     assert all(torch.equal(kept[f"model.{name}"], value) for name, value in weights.items())
 
 
-def test_every_step_trains_on_its_own_batch(tmp_path, monkeypatch):
-    asked, batch = [], lengen.TaskData.batch
-    monkeypatch.setattr(lengen.TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
-    run(tmp_path)
-    assert asked == list(range(10))
-
-
 def test_equal_specs_and_seeds_give_equal_files(finished, tmp_path):
     folder, outcome, _ = finished
     assert same(run(tmp_path / "again"), outcome)

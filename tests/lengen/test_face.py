@@ -181,13 +181,6 @@ def installed(monkeypatch):
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
 
 
-def test_a_name_is_the_run_that_solve_takes(installed):
-    name = "coupling/fig1/coupling-scratchpad"
-    model = lengen.load(name)
-    assert model.solve([57, 48, 96])["read"] == "201" and name in repr(model)
-    assert model.accuracy(length=2, count=3, examples=20) >= 0.9
-
-
 def nobody(name: str) -> library.Found:
     raise ValueError(f"'{name}' is none of ours")
 

@@ -132,12 +132,6 @@ def test_long_runs_record_every_task_too(tmp_path):
     assert (outcome.info["scalars"]["steps"], outcome.info["scalars"]["main_steps"]) == (300, 150)
 
 
-def test_a_run_without_hints_has_one_loss_and_no_main_steps(tmp_path):
-    outcome = run(tmp_path, replace(RUN, data={"hints": ()}))
-    assert set(outcome.info["scalars"]) == {"val_exact_match", "steps"}
-    assert {name for _, name, _ in read_metrics(tmp_path / METRICS)} == {"train_loss", "val_exact_match"}
-
-
 @pytest.mark.parametrize("step", [2, 5, 10])
 def test_a_killed_run_with_hints_ends_as_if_it_had_not_been(step, finished, tmp_path, monkeypatch):
     folder, outcome = finished
@@ -198,15 +192,6 @@ def test_each_task_is_trained_at_lengths_of_its_own(sized, short, long):
         assert bool(loss.isfinite())
 
 
-@pytest.mark.parametrize(("sized", "short", "long"), PAIRS[:2], ids=["reverse", "sums"])
-def test_the_main_task_trains_on_what_it_trains_on_alone(sized, short, long):
-    alone, beside = lengen.TaskData(lengen.replace(sized, data={"hints": ()}), 0), lengen.TaskData(sized, 0)
-    assert all(torch.equal(alone.batch(n).tokens, beside.batch(2 * n).tokens) for n in range(6))
-    assert torch.equal(alone.validation().tokens, beside.validation().tokens)
-    problems = [data.test(8, max(sized.test.counts), 10).operands for data in (alone, beside)]
-    assert torch.equal(*problems)
-
-
 @pytest.mark.parametrize("base", [2, 10, 16])
 @pytest.mark.parametrize("kind", [lengen.Copy, lengen.Reverse])
 def test_strings_have_all_digits_of_their_base(kind, base):
@@ -216,15 +201,6 @@ def test_strings_have_all_digits_of_their_base(kind, base):
     typed = task.symbols[-1] + "010"
     assert task.text(task.parse([typed])) == [typed if kind is lengen.Copy else typed[::-1]]
     refused(OperandError, rf"expected characters 0 to {task.symbols[-1]} only", task.parse, ["0g"])
-
-
-@pytest.mark.parametrize("base", [2, 10, 16])
-def test_digit_sums_carry_nothing(base):
-    task = lengen.DigitSums(digits=6, base=base)
-    problems = task.train(200, torch.Generator().manual_seed(1))
-    answers = task.answer(problems)
-    for row, numbers in zip(answers.tolist(), problems.operands.tolist(), strict=True):
-        assert row == [(a + b) % base for a, b in zip(*numbers, strict=True)] + [0]
 
 
 def test_an_estimate_knows_of_longer_auxiliary_tasks():

@@ -188,13 +188,6 @@ def test_every_function_refuses_what_are_no_responses_in_a_sentence():
                 refused(ValueError, r"expected", function, *pair)
 
 
-@given(batches)
-def test_no_edits_are_exact_matches(pairs):
-    written, reference = padded([[*a, 0, 1] for a, _ in pairs]), padded([b for _, b in pairs])
-    for one, two in ((written, reference), (written, written), (reference, reference)):
-        assert ((edit_distances(one, two) == 0) == exact_match(one, two)).all()
-
-
 @pytest.mark.parametrize("kind", [ExactMatch, EditDistance, lambda **o: Counted(METRICS["exact"], **o)])
 def test_classes_have_what_users_of_torchmetrics_look_for(kind):
     import matplotlib

@@ -169,17 +169,6 @@ def test_the_edit_distance_curve_is_the_same_alone_and_beside_a_grid(tmp_path):
     assert dict(line.get_xydata().tolist()) == alone.curve
 
 
-def test_curves_while_training_reach_every_logger_and_callback(tmp_path):
-    logger = Remembers()
-    best = ModelCheckpoint(tmp_path, monitor="answer_loss.2")
-    stock(tmp_path, lengen.LearningCurves((1, 2), (2,), 5), best, logger=logger).fit(
-        SequenceModule(SPEC), ArithmeticData(SPEC)
-    )
-    assert best.best_model_score > 0
-    curves = {"exact_match.1", "answer_loss.1", "exact_match.2", "answer_loss.2"}
-    assert {name for _, metrics in logger.rows for name in metrics} == {"val_exact_match", "epoch", *curves}
-
-
 def test_measuring_without_our_data_is_refused(tmp_path):
     module, data = SequenceModule(SPEC), ArithmeticData(SPEC)
     trainer = stock(tmp_path, lengen.Probes([["5", "4"]]))

@@ -143,12 +143,6 @@ def test_a_resumed_run_stops_at_the_same_step(place, steps, stopped, tmp_path, m
     assert again.grid == outcome.grid and again.info["scalars"] == outcome.info["scalars"]
 
 
-@pytest.mark.parametrize(("stop_at", "patience"), [(0.7, 3), (0.0, 1), (0.5, 5)])
-def test_a_run_that_is_never_good_enough_or_need_not_be_trains_to_its_end(stop_at, patience, told, tmp_path):
-    sized = replace(STOPPING, train={"steps": 16, "evaluations": 8, "stop_at": stop_at, "patience": patience})
-    assert run(tmp_path, sized).info["scalars"]["steps"] == 16
-
-
 @pytest.mark.parametrize(("values", "stops"), [
     ([], False),
     ([1.0, 1.0], False),

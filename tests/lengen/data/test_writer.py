@@ -22,6 +22,7 @@ TASKS: dict[str, tuple[lengen.Task, ...]] = {
     "successor": (lengen.Successor(digits=5), lengen.Successor(digits=5, base=16)),
     "pair_addition": tuple(lengen.PairAddition(digits=5, base=base) for base in (10, 2, 16)),
     "n_by_one": tuple(lengen.NByOne(digits=5, base=base) for base in (10, 7, 16)),
+    "digit_sums": tuple(lengen.DigitSums(digits=5, base=base) for base in (10, 2, 16)),
     "running_xor": (lengen.RunningXor(digits=5, base=2),),
     "listops_sm": (lengen.ListOpsSum(digits=5), lengen.ListOpsSum(digits=5, base=12)),
     "listops_max": (lengen.ListOpsMax(digits=5),),
@@ -148,6 +149,19 @@ def test_a_line_is_that_of_plain_strings_and_reads_back(name, data):
         read = read[::-1]
     plainly = read.lstrip("0") or "0" if task.ROWS.numbers and not task.UNITS_FIRST else read
     assert plainly == (expected.text if made.vocab.separator else expected.text.replace(" ", ""))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@given(st.sampled_from([*TASKS["pair_addition"], *TASKS["n_by_one"], *TASKS["digit_sums"]]), st.data())
+def test_aligned_digits_are_those_of_plain_strings_and_read_back(reverse, task, data):
+    format, operands = lengen.Aligned(WIDE, reverse_response=reverse), data.draw(typed(task))
+    made = writer(lengen.DataSpec(task=task, format=format, position_ids=lengen.Consecutive()))
+    batch = made.write(made.task.parse(operands))
+    query, response = plain.aligned(task, format, operands)
+    assert made.vocab.decode(batch.tokens[0]) == "".join([*query, *response])
+    assert batch.loss[0].tolist() == [False] * len(query) + [True] * len(response)
+    read = made.vocab.decode(final_answer(made.format, made.vocab, batch.tokens[0, len(query) :][None])[0])
+    assert read == "".join(response[:-1])
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -97,20 +97,6 @@ def test_rotary_turns_complex_numbers(seed, dim):
         assert abs(found - expected) < 1e-4
 
 
-@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 500))
-def test_rotary_scores_depend_on_the_distance_alone(i, j, shift):
-    torch.manual_seed(i * 31 + j)
-    encoding, query, key = Rotary(8).double(), *torch.randn(2, 1, 1, 1, 8).double()
-    encoding.rates = 10000 ** (-torch.arange(0, 8, 2).double() / 8)
-
-    def score(a, b):
-        turned = encoding.rotate(query, torch.tensor([[[a]]])), encoding.rotate(key, torch.tensor([[[b]]]))
-        return float((turned[0] * turned[1]).sum())
-
-    assert score(i, j) == pytest.approx(score(i + shift, j + shift), abs=1e-9)
-    assert score(i, i) == pytest.approx(float((query * key).sum()), abs=1e-9)
-
-
 # Press et al. 2022, Section 3: 8 heads 1/2 ... 1/256; other counts as in their released get_slopes.
 @pytest.mark.parametrize(("heads", "slopes"), [
     (1, [2**-8]),

@@ -131,12 +131,6 @@ def test_batches_of_mixed_subtasks(drawn, names, carries, vocabulary):
     check_batch(made, operands, [thesis.subtask(names[0], a, b, carries) for a, b in operands])
 
 
-@given(rows, st.sampled_from(list(thesis.CARRIES)))
-def test_batches_of_carries(operands, carries):
-    made = data(**PLAIN, subtasks=("car",), carries=carries)
-    check_batch(made, operands, [thesis.subtask("car", a, b, carries) for a, b in operands])
-
-
 @given(rows, st.sampled_from([PLAIN, SCRATCHPAD, *({**PLAIN, "subtasks": (name,)} for name in lengen.SUBTASKS)]))
 def test_decoding_plans_room_for_the_longest_response_from_the_operands_alone(operands, options):
     made, drawn = writer(data(**options)), problems(data().task, operands)

@@ -14,12 +14,12 @@ from lengen.decoding.decoding import go_on, read
 from lengen.digits import OperandError, generator
 from lengen.formats.base import END, PAD
 from lengen.formats.linear import index_hints
-from lengen.tasks.addition import padded_length
+from lengen.solve import encode
 from tests.cases import CASES
 from tests.fixtures import plain
 from tests.fixtures import written as reference
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import data_spec, problems, spec, vocab_of, writer, written
+from tests.fixtures.settings import case_spec, data_spec, problems, spec, vocab_of, writer, written
 
 ONE_LEVEL = Coupled((9,))
 MARKS = 24
@@ -47,9 +47,12 @@ def padded(data: DataSpec) -> bool:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_worked_examples(case):
-    """Task, format, ids, mask and final answer of every row of the table."""
-    made = writer(case.data)
-    batch = made.write(made.task.parse(list(case.operands)))
+    """Task, format, ids, mask and final answer of every row of the table, also as ``encode`` shows them."""
+    made, operands = writer(case.data), list(case.operands)
+    shown = {"tokens": case.tokens, "position_ids": case.rows, "loss": case.loss}
+    assert encode(case_spec(case), operands) == shown
+    assert made.task.text(made.task.parse(operands)) == [case.answer]
+    batch = made.write(made.task.parse(operands))
     assert made.vocab.decode(batch.tokens[0]) == case.text
     assert [made.vocab.decode([token]) or "PAD" for token in batch.tokens[0]] == case.tokens
     assert batch.ids[:, 0].tolist() == case.rows
@@ -110,11 +113,6 @@ def test_what_decoding_plans_is_where_the_reference_stands(drawn):
         assert int(slots[i]) == len(response)
         expected = [[-1 if c is None else c for c in token.coordinates] for token in response]
         assert coordinates[: data.position_ids.levels, i, : len(response)].T.tolist() == expected
-
-
-@given(st.integers(1, 30), st.integers(2, 200))
-def test_padded_length_is_that_of_the_largest_sum(length, count):
-    assert padded_length(length, count) == len(str(int("9" * length) * count))
 
 
 def final_of_text(data, text: str) -> str:

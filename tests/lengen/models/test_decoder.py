@@ -21,7 +21,7 @@ from lengen.training.module import build_optimizer, response_loss
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import ENCODINGS, MODEL, TRAIN, data_spec, decoder, sequences, sized, spec
+from tests.fixtures.settings import MODEL, TRAIN, data_spec, decoder, sequences, sized, spec
 
 TABLE_1 = ModelSpec(layers=6, heads=8, width=512, head_dim=64, ff_width=2048)
 TABLE_2 = ModelSpec(layers=6, heads=8, width=1024, head_dim=128, ff_width=2048)
@@ -76,14 +76,6 @@ def test_parameter_counts_of_the_paper(model, tokens, sizes, printed):
     inner = model.heads * model.head_dim
     block = 4 * model.width * inner + 3 * model.width * model.ff_width + 4 * model.width
     assert found == model.layers * block + (tokens + sum(size + 1 for size in sizes) + 1) * model.width
-
-
-@pytest.mark.parametrize("head_dim", [4, 10, 40])
-@pytest.mark.parametrize("ff_width", [1, 24])
-def test_head_and_feed_forward_widths_are_free(head_dim, ff_width):
-    model = replace(MODEL, heads=3, width=12, head_dim=head_dim, ff_width=ff_width, encoding=Rotary())
-    logits = Decoder(model, 7, (9,))(torch.randint(0, 7, (2, 5)), torch.arange(5)[None, None])
-    assert logits.shape == (2, 5, 7)
 
 
 def test_equal_seeds_build_equal_models_and_untied_heads_change_the_count_as_they_should():
@@ -175,7 +167,7 @@ def in_numpy(m: ModelSpec, w, tokens, ids):
 @pytest.mark.parametrize("options", [
     {}, {"norm_place": "pre"}, {"norm_place": "post"}, {"norm_place": "sandwich"}, {"norm": "layernorm"},
     {"final_norm": "layernorm"}, {"final_norm": "none"}, {"activation": "gelu"}, {"activation": "relu"},
-    {"tied": False}, {"scale_attention": True}, {"init": "normal"},
+    {"tied": False}, {"scale_attention": True}, {"init": "normal"}, {"heads": 3, "head_dim": 10, "ff_width": 24},
 ], ids=lambda options: "-".join(map(str, options.values())) or "default")  # fmt: skip
 def test_a_forward_pass_agrees_with_numpy(options):
     sized = spec(data_spec("addition"), **options)
@@ -240,17 +232,7 @@ def test_weights_are_causal_rows_of_one_and_what_attend_uses(seed, biased, scale
     assert weights.sum(dim=-1).flatten().tolist() == pytest.approx([1.0] * 36, abs=1e-5)
     assert not weights.triu(1).any()
     assert torch.allclose(weights @ value, attend(query, key, value, scale, bias), atol=1e-5)
-
-
-def test_weights_follow_the_formula_in_single_precision_at_least():
-    query, key, _ = tensors()
-    found = attention_weights(query, key, 0.5, None, causal_mask(6))
-    for t in range(6):
-        scores = np.array([float(query[0, 0, t] @ key[0, 0, s]) * 0.5 for s in range(t + 1)])
-        expected = np.exp(scores) / np.exp(scores).sum()
-        assert found[0, 0, t, : t + 1].tolist() == pytest.approx(expected.tolist(), abs=1e-5)
-    query, key, _ = (x.to(torch.bfloat16) for x in tensors())
-    assert attention_weights(query, key, 1.0, None, causal_mask(6)).dtype == torch.float32
+    assert attention_weights(query.bfloat16(), key.bfloat16(), 1.0, None, causal_mask(6)).dtype == torch.float32
 
 
 @pytest.mark.parametrize("biased", [False, True])
@@ -278,18 +260,6 @@ def test_keys_holding_agrees_with_a_loop(rows):
             held, count = held + share, count + 1
         expected.append(count)
     assert keys_holding(torch.tensor(weights), mass).tolist() == expected
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_models_weights_are_causal_rows_of_one(encoding):
-    sized = spec(data_spec("addition", position_ids=ENCODINGS[encoding]), encoding=encoding)
-    data, model = ArithmeticData(sized, 0), decoder(sized)
-    batch = data.writer.write(data.test(2, 2, 3))
-    size = batch.tokens.shape[1] - 1
-    for layer in (layers["self"] for layers in model.attention(batch)):
-        assert layer.shape == (3, 2, size, size)
-        assert torch.allclose(layer.sum(dim=-1), torch.ones(()).to(layer.dtype), atol=1e-5)
-        assert not layer.triu(1).any()
 
 
 @pytest.mark.parametrize("ids", ["coupled", "none"])

@@ -141,30 +141,6 @@ def test_padding_of_the_source_changes_nothing(name):
     assert torch.allclose(model.predict(longer), together, atol=1e-5)
 
 
-def test_a_causal_mask_or_the_given_bias_alone_decides_what_is_seen():
-    model, data = random_model(encoder_decoder(data_for("sinusoidal"), encoding="sinusoidal", encoder_layers=1))
-    batch = data.writer.write(data.test(2, 2, 6))
-    before = model.predict(batch)
-    changed = batch._replace(tokens=batch.tokens.clone())
-    changed.tokens[:, 3:] = 4
-    after = model.predict(changed)
-    assert torch.equal(before[:, :3], after[:, :3]) and not torch.equal(before[:, 3:], after[:, 3:])
-    source = batch._replace(source=batch.source._replace(tokens=batch.source.tokens.clone()))
-    source.source.tokens[:, 2] = 4
-    assert not torch.isclose(before[:, 0], model.predict(source)[:, 0]).all()
-    model, data = random_model(
-        encoder_decoder(data_for("sinusoidal"), encoding="sinusoidal", attention_bias=Given(), causal=False)
-    )
-    batch = data.writer.write(data.test(2, 2, 4))
-    model.attention_bias.own.zero_()
-    changed = batch._replace(tokens=batch.tokens.clone())
-    changed.tokens[:, 3] = (changed.tokens[:, 3] - 1) % 10 + 2
-    assert not torch.isclose(model.predict(batch)[:, 0], model.predict(changed)[:, 0]).all(), "later tokens are seen"
-    model.attention_bias.own.fill_(-torch.inf)
-    model.attention_bias.own.diagonal(dim1=1, dim2=2).zero_()
-    assert torch.equal(model.predict(batch)[:, :3], model.predict(changed)[:, :3])
-
-
 def test_biases_start_at_zero_and_given_ones_are_stored_with_the_weights():
     sized = encoder_decoder(
         fixed_data("successor"), encoding="sinusoidal", encoder_layers=1, width=64, head_dim=32, ff_width=96
@@ -240,19 +216,6 @@ def test_the_response_is_not_seen(encoding):
     query = batch._replace(tokens=batch.tokens.clone())
     query.tokens[:, 3] = (query.tokens[:, 3] - 1) % 10 + 2
     assert not torch.isclose(model.predict(query), expected).all(), "the query is"
-
-
-@torch.no_grad()
-def test_attention_is_of_the_token_that_is_filled_in_and_goes_both_ways():
-    model, data = random_model(encoder_decoder(data_for("alibi"), encoding="alibi", shared=True, **ENCODER))
-    batch = data.writer.write(data.test(2, 2, 6))
-    size = batch.tokens.shape[1]
-    layers, scores = model.attention(batch), model.attention(batch, softmax=False)
-    assert len(layers) == 2 and not torch.equal(layers[0]["self"], layers[1]["self"])
-    for weights, before in zip(layers, scores, strict=True):
-        assert set(weights) == {"self"} and weights["self"].shape == (6, 2, size, size)
-        assert torch.allclose(weights["self"], before["self"].softmax(dim=-1), atol=1e-6)
-        assert bool((weights["self"] > 0).all())
 
 
 @pytest.mark.parametrize("kind", [Encoder, Decoder])

@@ -80,18 +80,6 @@ def test_the_pictures_of_figure_11():
     assert picture(window_cross(5, 11, 1, 2)) == BINARY.split()
 
 
-@pytest.mark.parametrize(("stride", "operand_rows"), [(1, 1), (2, 2)])
-def test_every_digit_sees_the_digits_that_decide_it(stride, operand_rows):
-    """With w = 1 the row that writes digit k sees all digits of significance k and k - 1."""
-    digits = 9
-    columns = 1 + stride * digits + (stride == 2) + 1
-    window = window_cross(digits + 1, columns, 1, stride)
-    for k in range(1, digits + 1):
-        for significance in {k, max(k - 1, 1)}:
-            for operand in range(operand_rows):
-                assert window[k - 1, columns - 2 - stride * (significance - 1) - operand]
-
-
 def test_a_model_gets_a_copy_of_the_bias_that_its_specification_names():
     assert MODEL.attention_bias is None and model_spec(architecture="encoder_decoder").attention_bias is None
     given_ = beside_encoder(Given(), MODEL.heads, 3, 5)

@@ -22,19 +22,6 @@ def task(name: str, base: int = 10, limit: int = 0, digits: int = 3) -> Arithmet
     return FIXED[name](digits=digits, base=base, limit=limit)
 
 
-@pytest.mark.parametrize("name", FIXED)
-def test_padding_changes_no_result(name):
-    """It is the neutral digit: 0, and base - 1 for the minimum."""
-    own = task(name, 6 if name != "running_xor" else 2)
-    problem = own.parse(["101", "1"][: own.OPERANDS])
-    padded = own.padded(problem, 6)[0]
-    neutral = 5 if name == "listops_min" else 0
-    assert padded[0].tolist() == [1, 0, 1, *[neutral] * 3]
-    assert own.answer(problem, 6)[0, -1] == own.answer(problem, 4)[0, -1]
-    wider = Problems(torch.nn.functional.pad(problem.operands, (0, 5)), problem.lengths)
-    assert torch.equal(own.padded(wider, 6)[0], padded), "however wide the problem is held"
-
-
 @pytest.mark.parametrize(("name", "base", "operands", "message"), [
     ("addition", 10, ["5"], "this task takes 2 operands, got 1"),
     ("addition", 10, ["5", "6", "7"], "this task takes 2 operands, got 3"),
