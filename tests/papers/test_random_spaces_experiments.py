@@ -114,7 +114,7 @@ def test_settings_of_the_paper_profile_are_those_of_chapter_4():
 
 
 @pytest.mark.parametrize("name", SUBTASKS)
-def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monkeypatch, tmp_path):
+def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, reproduce, monkeypatch, tmp_path):
     """One stored run answers five experiments, each with its own prefix; digits are read as they are written."""
     experiment = NAMES[f"fig4.9/{name}"]
     spec = experiment.specs["smoke"]
@@ -125,14 +125,12 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
     monkeypatch.setattr(problems, "newest", lambda *asked, **more: (run, store))
     expected = {"add": "10656", "rev": "1505+5065", "ali": "5+5,0+6,5+0,1+5", "mad": "0656", "car": "c---"}[name]
     command = ["solve", f"{PAPER}/fig4.9/{name}", "5051", "5605", "--json"]
-    assert main(command) == 0
-    solved = json.loads(capsys.readouterr().out)
+    solved = json.loads(reproduce(command).out)
     assert (solved["prompt"], solved["answer"]) == (f"{name}$5051+5605=", expected)
     vocab = ArithmeticData(spec, 0).vocab
     for text in (expected, expected.lstrip("0"), f"0{expected}"):
         monkeypatch.setattr("lengen.solve.generate", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None])
-        assert main(command) == 0
-        solved = json.loads(capsys.readouterr().out)
+        solved = json.loads(reproduce(command).out)
         assert solved["read"] == text and solved["correct"] == (text == expected), "a leading zero is a digit here"
 
 

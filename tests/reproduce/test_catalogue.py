@@ -8,7 +8,6 @@ import pytest
 
 import papers
 from reproduce.catalogue import CATALOGUE, Catalogue, SelectorError
-from reproduce.cli import main
 from reproduce.store.store import LocalStore
 from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import outcome, spec_with
@@ -74,9 +73,8 @@ def test_one_experiment_is_asked_for_and_equal_specifications_have_one_home():
     ("toy alpha", "there is no paper 'alpha'"),
 ])  # fmt: skip
 @pytest.mark.parametrize("command", ["run", "list", "show", "figures", "compare", "promote"])
-def test_a_space_for_a_slash_is_a_question(command, words, sentence, capsys, results):
-    assert main([command, *words.split()]) == 2
-    shown = capsys.readouterr()
+def test_a_space_for_a_slash_is_a_question(command, words, sentence, reproduce, results):
+    shown = reproduce([command, *words.split()], code=2)
     assert re.search(sentence, shown.err) and shown.out == "" and not results.exists()
     assert CATALOGUE.side_by_side(["fig2", "toy/fig1", "paper1/fig2"]) == ["toy/fig2", "toy/fig1"]
 

@@ -51,27 +51,23 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_export_score_and_a_function_agree(here, capsys):
-    assert main(["evaluate", "an_adder:answer", "--on", "addition", "--out", "p.jsonl", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert main(["score", "addition", "p.jsonl", "--json", "--scores", "scores.csv"]) == 0
-    assert json.loads(capsys.readouterr().out) == told
+def test_export_score_and_a_function_agree(here, reproduce):
+    told = json.loads(reproduce("evaluate an_adder:answer --on addition --out p.jsonl --json").out)
+    assert json.loads(reproduce("score addition p.jsonl --json --scores scores.csv").out) == told
     assert told[0]["reach"] == 600 and told[0]["in_range"] == 1
     assert (here / "scores.csv").read_text().startswith("length,count,mode,name,value")
 
 
-def test_no_prediction_at_all_is_a_score_and_a_picture_comes_with_json(here, capsys):
-    assert main(["score", "copy", "an_empty.txt", "--json", "--picture", "p.svg"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+def test_no_prediction_at_all_is_a_score_and_a_picture_comes_with_json(here, reproduce):
+    (told,) = json.loads(reproduce("score copy an_empty.txt --json --picture p.svg").out)
     assert told["absent"] == 600 and told["in_range"] == 0
     assert (here / "p.svg").is_file()
 
 
-def test_absent_predictions_are_said(here, capsys):
+def test_absent_predictions_are_said(here, reproduce):
     for id, left in (("copy/length=5/count=1/0000", 899), ("copy/2/uniform/length=5/count=1/0000", 600)):
         (here / "p.jsonl").write_text(json.dumps({"id": id, "prediction": "1"}) + "\n")
-        assert main(["score", "copy", "p.jsonl"]) == 0
-        out, err = capsys.readouterr()
+        out, err = reproduce("score copy p.jsonl")
         assert f"{left - (left == 600)} problems have no prediction" in err
         assert ("lengen-text/1" if left == 899 else "lengen-text/2") in out
 
@@ -141,19 +137,17 @@ def test_the_harness_itself_reads_the_folder(here):
     assert set(task.aggregation()) == {"exact_match", *(f"length_{n}" for n in benchmark.TASKS["copy"].lengths(6))}
 
 
-def test_samples_of_the_harness_are_scored(here, capsys):
+def test_samples_of_the_harness_are_scored(here, reproduce):
     asked = problems("reverse", 10)
     for part in (0, 1):
         samples = [
             {"doc": one._asdict(), "resps": [[one.answer if one.length < 15 else "\n?"]]} for one in asked[part::2]
         ]
         (here / f"samples_{part}.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
-    assert main(["score", "reverse", "--size", "10", "--json", "--lm-eval", "samples_0.jsonl", "samples_1.jsonl"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+    (told,) = json.loads(reproduce("score reverse --size 10 --json --lm-eval samples_0.jsonl samples_1.jsonl").out)
     assert (told["reach"], told["in_range"], told["absent"]) == (11, 1, 0)
     (here / "samples_0.jsonl").write_text('{"doc": {}, "resps": []}')
-    assert main(["score", "reverse", "--lm-eval", "samples_0.jsonl"]) == 2
-    assert "lm_eval --log_samples" in capsys.readouterr().err
+    assert "lm_eval --log_samples" in reproduce("score reverse --lm-eval samples_0.jsonl", code=2).err
 
 
 def test_a_dataset_of_the_hub_has_a_configuration_for_each_task_and_size(here):
@@ -184,13 +178,11 @@ def test_all_tasks_of_a_size_are_one_dataset(here):
     assert sorted(path.name for path in (here / "hub/data").iterdir()) == sorted(names)
 
 
-def test_chains_of_carries_are_evaluated_and_scored_apart(here, capsys):
+def test_chains_of_carries_are_evaluated_and_scored_apart(here, reproduce):
     words = ["evaluate", "an_adder:answer", "--on", "addition", "--size", "6", "--split", "carry", "--out", "p.jsonl"]
-    assert main(words) == 0
-    said = capsys.readouterr().out
+    said = reproduce(words).out
     assert [said.count(f"carry-{part}\n") for part in ("quarter", "half", "all")] == [1, 1, 1]
-    assert main(["score", "addition", "p.jsonl", "--size", "6", "--json"]) == 0
-    told = [json.loads(line)[0] for line in capsys.readouterr().out.splitlines()]
+    told = [json.loads(line)[0] for line in reproduce("score addition p.jsonl --size 6 --json").out.splitlines()]
     assert [(row["split"], row["reach"]) for row in told] == [(f"carry-{p}", 600) for p in ("quarter", "half", "all")]
 
 
@@ -203,7 +195,7 @@ def test_training_lines_of_a_task(here):
         assert sum(map(int, left.split("+"))) == int(answer) and max(map(len, left.split("+"))) <= 6
 
 
-def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
+def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys, reproduce):
     name, size = "coupling/fig1/coupling-scratchpad", ["--profile", "smoke"]
     assert main(["export", name, *size, "--out", "out"]) == 0
     (path,) = (here / "out").glob("*.jsonl")
@@ -212,12 +204,9 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
         "".join(json.dumps({"id": r["id"], "raw": r["written_response"]}) + "\n" for r in rows)
     )
     capsys.readouterr()
-    assert main(["score", name, "p.jsonl", *size, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
-    assert main(["score", name, "p.jsonl"]) == 2  # of another profile
-    assert "score with the --profile and --seed of their export" in capsys.readouterr().err
-    assert main(["export", name, *size, "--out", "out", "--steps", "0..1"]) == 2
-    assert "add --split train" in capsys.readouterr().err
+    assert json.loads(reproduce(["score", name, "p.jsonl", *size, "--json"]).out)[0]["in_range"] == 1
+    assert "score with the --profile and --seed of their export" in reproduce(["score", name, "p.jsonl"], code=2).err
+    assert "add --split train" in reproduce(["export", name, *size, "--out", "out", "--steps", "0..1"], code=2).err
     train = ["export", name, *size, "--split", "train", "--format", "txt", "--out", "out", "--steps"]
     assert main([*train, "3..1"]) == 2 and "counts down" in capsys.readouterr().err
     assert main([*train, "99999998..99999999"]) == 2 and "the last is one less" in capsys.readouterr().err
@@ -227,7 +216,7 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     assert all(re.fullmatch(r"\$.+=.+\$", line) for line in written)
 
 
-def test_problems_of_another_number_or_seed_have_ids_of_their_own(here, capsys):
+def test_problems_of_another_number_or_seed_have_ids_of_their_own(here, reproduce):
     name, ids = "task_hinting/table3/standard", {}
     for options in (("--examples", "5"), ("--examples", "6"), ("--examples", "5", "--seed", "1")):
         assert main(["export", name, "--profile", "smoke", *options, "--out", f"out{len(ids)}"]) == 0
@@ -237,20 +226,17 @@ def test_problems_of_another_number_or_seed_have_ids_of_their_own(here, capsys):
         (here / "p.jsonl").write_text(
             "".join(json.dumps({"id": row["id"], "prediction": row["answer"]}) + "\n" for row in rows)
         )
-        capsys.readouterr()
-        assert main(["score", name, "p.jsonl", "--profile", "smoke", *options[2:], "--json"]) == 0
-        (told,) = json.loads(capsys.readouterr().out)
+        (told,) = json.loads(reproduce(["score", name, "p.jsonl", "--profile", "smoke", *options[2:], "--json"]).out)
         assert (told["in_range"], told["absent"]) == (1, 0)
     assert not set.intersection(*ids.values()) and len(set.union(*ids.values())) == sum(map(len, ids.values()))
 
 
-def test_predictions_of_other_sizes_are_left_out_and_counted(here, capsys):
+def test_predictions_of_other_sizes_are_left_out_and_counted(here, capsys, reproduce):
     rows = [{"id": one.id, "prediction": one.answer} for one in frozen("copy")]
     assert main(["export", "copy", "--protocol", "1", "--out", "one"]) == 0 and len(list((here / "one").iterdir())) == 2
     capsys.readouterr()
     (here / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert main(["score", "copy", "p.jsonl", "--size", "6", "--json"]) == 0
-    out, err = capsys.readouterr()
+    out, err = reproduce("score copy p.jsonl --size 6 --json")
     assert f"{len(rows) - len(frozen('copy', 6))} predictions are of other sizes than 6" in err
     assert json.loads(out)[0]["absent"] == 0 and json.loads(out)[0]["in_range"] == 1
     own = {one.id for one in frozen("copy", 6)}
@@ -368,9 +354,8 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["evaluate", "--run", "coupling/thm4.1/construction", "--on", "parity"], "is of another task than parity and"),
     ],
 )
-def test_mistakes_are_one_sentence(here, capsys, words, sentence):
-    assert main(words) == 2
-    err = capsys.readouterr().err
+def test_mistakes_are_one_sentence(here, reproduce, words, sentence):
+    err = reproduce(words, code=2).err
     assert sentence in err and err.count("\n") == 1
 
 
@@ -381,31 +366,27 @@ def test_mistakes_are_one_sentence(here, capsys, words, sentence):
     ("--out", "a.jsonl", "it is a folder"),
     ("--out", "/proc/x.jsonl", "cannot be written"),
 ])  # fmt: skip
-def test_what_cannot_be_written_is_refused_before_a_model_answers(here, capsys, option, value, sentence):
+def test_what_cannot_be_written_is_refused_before_a_model_answers(here, reproduce, option, value, sentence):
     (here / "a.jsonl").mkdir()
     (here / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")
-    assert main(["evaluate", "loud.py:answer", "--on", "copy", option, value]) == 2
-    assert sentence in capsys.readouterr().err
+    assert sentence in reproduce(["evaluate", "loud.py:answer", "--on", "copy", option, value], code=2).err
 
 
-def test_what_was_not_measured_is_null(here, capsys):
-    assert main(["score", RUN, "an_empty.txt", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+def test_what_was_not_measured_is_null(here, reproduce):
+    (told,) = json.loads(reproduce(["score", RUN, "an_empty.txt", "--json"]).out)
     test = CATALOGUE.select_one(RUN).specs["cpu"].test
     assert (told["in_range"], told["reach"], told["edits"]) == (0, 0, None)
     assert told["absent"] == test.examples * len(test.lengths) * len(test.counts)
     (here / "p.jsonl").write_text('{"id": "coupling/fig1/coupling-scratchpad/length=5/count=5/00000", "raw": ""}')
-    assert main(["score", RUN, "p.jsonl", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+    (told,) = json.loads(reproduce(["score", RUN, "p.jsonl", "--json"]).out)
     assert (told["in_range"], told["reach"]) == (None, 0)
 
 
-def test_published_values_stand_beside_scores(tmp_path, capsys):
+def test_published_values_stand_beside_scores(tmp_path, reproduce):
     rows = [{"id": problem.id, "prediction": problem.answer} for problem in frozen("successor", 6)]
     path = tmp_path / "p.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert main(["score", "successor", str(path), "--beside", "bias_calibration/table1/successor-vanilla"]) == 0
-    said = capsys.readouterr().out
+    said = reproduce(["score", "successor", str(path), "--beside", "bias_calibration/table1/successor-vanilla"]).out
     assert "published: 100 %, length 6 (Table 1" in said and "published: 0 %, length 10 (Table 1" in said
 
 
@@ -426,32 +407,28 @@ def test_a_file_of_ones_own_is_found_whatever_its_name(here, capsys, name):
     del sys.modules["a_helper_of_mine"]
 
 
-def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, capsys):
+def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, reproduce):
     (here / "writers.py").write_text(ODD)
     for name in ("separators", "halves"):
         asked = ["evaluate", f"writers.py:{name}", "--on", "addition", "--json"]
-        assert main([*asked, "--out", "p.jsonl", "--submission", name]) == 0
-        told = json.loads(capsys.readouterr().out.splitlines()[-1])
-        assert main(["score", "addition", "p.jsonl", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out) == told
+        told = json.loads(reproduce([*asked, "--out", "p.jsonl", "--submission", name]).out.splitlines()[-1])
+        assert json.loads(reproduce("score addition p.jsonl --json").out) == told
         header, _ = read_submission(here / name)
         assert header.model == f"writers.py:{name}"
 
 
-def test_a_name_that_no_table_can_print_is_refused_before_anything_is_asked(here, capsys):
+def test_a_name_that_no_table_can_print_is_refused_before_anything_is_asked(here, reproduce):
     (here / "never.py").write_text("def answer(prompts):\n    raise RuntimeError\n")
     for name in ("a | b", "x" * 121):
         asked = ["evaluate", "never.py:answer", "--on", "addition", "--submission", "s", "--name", name]
-        assert main(asked) == 2
-        assert "expected one line of 1 to 120 characters" in capsys.readouterr().err
+        assert "expected one line of 1 to 120 characters" in reproduce(asked, code=2).err
     assert not (here / "s").exists()
 
 
-def test_predictions_without_a_prediction_and_nested_ones_are_refused(here, capsys):
+def test_predictions_without_a_prediction_and_nested_ones_are_refused(here, reproduce):
     for text, said in (('{"id": "x", "predicton": "1"}', "no row has a prediction"), ("[" * 100_000, "expected JSON")):
         (here / "p.jsonl").write_text(text + "\n")
-        assert main(["score", "copy", "p.jsonl"]) == 2
-        assert said in capsys.readouterr().err
+        assert said in reproduce("score copy p.jsonl", code=2).err
 
 
 def test_a_folder_is_no_selector(here, capsys):

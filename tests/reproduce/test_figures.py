@@ -411,17 +411,15 @@ def drawn_losses(picture, runs, *_):
     return drawing
 
 
-def test_own_runs_whatever_their_settings_lie_over_the_committed_ones(results, monkeypatch, capsys):
+def test_own_runs_whatever_their_settings_lie_over_the_committed_ones(results, monkeypatch, capsys, reproduce):
     drawings = []
     monkeypatch.setattr(fakes, "blank", lambda *given: drawings.append(drawn_losses(*given)) or drawings[-1])
     assert main(["run", "toy/fig1", "--seeds", "0..1"]) == 0
     assert main(["promote", "toy", "--profile", "cpu"]) == 0
     shutil.rmtree(results / "local")
     capsys.readouterr()
-    assert main(["figures", "toy", "--mine"]) == 0
-    assert "no local run is drawn" in capsys.readouterr().err
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--set", "train.lr=.25"]) == 0
-    drawings.clear(), capsys.readouterr()
+    assert "no local run is drawn" in reproduce("figures toy --mine").err
+    drawings.clear(), reproduce("run toy/fig1/alpha --seeds 0 --set train.lr=.25")
     assert main(["figures", "toy/fig1", "--mine"]) == 0
     assert [Path(path).name for path in capsys.readouterr().out.split()] == ["fig1-mine-cpu.png", "fig1-mine-cpu.svg"]
     own, committed = drawings
@@ -435,13 +433,11 @@ def test_own_runs_whatever_their_settings_lie_over_the_committed_ones(results, m
     assert list(drawings[0].axes[0].lines[0].get_ydata()) == [0.125], "the newest"
 
 
-def test_kinds_of_pictures_are_named_and_committed_folders_stay_as_they_are(results, capsys):
+def test_kinds_of_pictures_are_named_and_committed_folders_stay_as_they_are(results, reproduce):
     assert main(["run", "toy/fig1", "--seeds", "0"]) == 0
     assert main(["promote", "toy", "--profile", "cpu"]) == 0
     before = sorted((results / "reference").rglob("*"))
-    capsys.readouterr()
-    assert main(["figures", "toy", "--to", "PNG,pdf"]) == 0
-    made = [Path(path) for path in capsys.readouterr().out.split()]
+    made = [Path(path) for path in reproduce("figures toy --to PNG,pdf").out.split()]
     assert [path.name for path in made] == [
         "fig1-committed-cpu.pdf", "fig1-committed-cpu.png", "fig1-cpu.pdf", "fig1-cpu.png",
     ]  # fmt: skip
@@ -451,21 +447,16 @@ def test_kinds_of_pictures_are_named_and_committed_folders_stay_as_they_are(resu
     assert main(["figures", "toy", "--to", "pdf"]) == 0 and made[0].read_bytes() == first, "no date in it"
     assert sorted((results / "reference").rglob("*")) == before
     for wrong in ("gif", "", "png,", "png;pdf"):
-        assert main(["figures", "toy", f"--to={wrong}"]) == 2
-        assert "expected some of svg, png, pdf" in capsys.readouterr().err
+        assert "expected some of svg, png, pdf" in reproduce(["figures", "toy", f"--to={wrong}"], code=2).err
 
 
-def test_own_runs_are_compared_whatever_their_settings(results, capsys):
+def test_own_runs_are_compared_whatever_their_settings(results, reproduce):
     for command in ("run toy/fig1/alpha --seeds 0", "promote toy --profile cpu"):
         assert main(command.split()) == 0
     page = (results / "reference" / "toy" / "comparison.md").read_bytes()
     shutil.rmtree(results / "local")
-    capsys.readouterr()
-    assert main(["compare", "toy", "--mine"]) == 0
-    assert "no run of yours is about these values" in " ".join(capsys.readouterr().out.split())
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--set", "train.lr=.25"]) == 0
-    capsys.readouterr()
-    assert main(["compare", "toy", "--mine"]) == 0
-    assert "yours: the newest run of each seed" in " ".join(capsys.readouterr().out.split())
+    assert "no run of yours is about these values" in " ".join(reproduce("compare toy --mine").out.split())
+    reproduce("run toy/fig1/alpha --seeds 0 --set train.lr=.25")
+    assert "yours: the newest run of each seed" in " ".join(reproduce("compare toy --mine").out.split())
     assert not (results / "local" / "toy" / "comparison.md").exists(), "a page is of what was declared"
     assert (results / "reference" / "toy" / "comparison.md").read_bytes() == page

@@ -85,15 +85,13 @@ def test_without_a_repository_results_go_to_the_current_folder_and_no_commit_is_
     assert (made["commit"], made["dirty"]) == ("unknown", True), "not that of a repository around the environment"
 
 
-def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypatch, tmp_path, capsys):
+def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypatch, tmp_path, reproduce):
     installed(monkeypatch, tmp_path)
-    assert main(["list", "coupling/fig1"]) == 0
-    said = capsys.readouterr().err
+    said = reproduce("list coupling/fig1").err
     assert said.count("\n") == 1 and "results/reference is not there" in said and "LENGEN_RESULTS" in said
     assert list(tmp_path.iterdir()) == [], "listing writes nothing"
     checkout._say.cache_clear()
-    assert main(["compare", "coupling"]) == 0
-    assert capsys.readouterr().err == said, "once, however often the stores are asked for"
+    assert reproduce("compare coupling").err == said, "once, however often the stores are asked for"
 
 
 @pytest.mark.parametrize(("make", "found"), [
@@ -101,13 +99,12 @@ def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypat
     (lambda path: path.write_text("a file"), "is no folder"),
     (lambda path: (path / "refrence").mkdir(parents=True), "holds neither reference nor local"),
 ])  # fmt: skip
-def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, make, found):
+def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, reproduce, make, found):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "result"))
     make(tmp_path / "result")
     for words in (["compare", "coupling"], ["list", "coupling"]):
         checkout._say.cache_clear()
-        assert main(words) == 0
-        said = capsys.readouterr().err
+        said = reproduce(words).err
         assert said.count("\n") == 1 and f"result, which {found}: no run of yours is found" in said
     assert main(["list"]) == 0 and capsys.readouterr().err == "", "once a process"
     (tmp_path / "results" / "local").mkdir(parents=True)

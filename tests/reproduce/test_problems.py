@@ -26,9 +26,8 @@ def results(tmp_path_factory):
     os.environ.pop("LENGEN_RESULTS") if before is None else os.environ.update(LENGEN_RESULTS=before)
 
 
-def test_a_model_answers_its_main_task_and_its_hint(results, capsys):
-    assert main(["solve", "task_hinting/fig3.6/successor", "5", "3", "1", "--json", "--profile", "smoke"]) == 0
-    main_task = json.loads(capsys.readouterr().out)
+def test_a_model_answers_its_main_task_and_its_hint(results, capsys, reproduce):
+    main_task = json.loads(reproduce("solve task_hinting/fig3.6/successor 5 3 1 --json --profile smoke").out)
     assert main_task["prompt"] == "5 3 1 ⊥" and main_task["answer"] == "1 3 5"
     assert len(main_task["output"].split()) == 3
     assert (
@@ -63,15 +62,13 @@ def test_a_model_answers_its_main_task_and_its_hint(results, capsys):
     (["probe", "task_hinting/fig4.12/none", "1", "--out", "p.pdf"], "ends in .png or .svg"),
     (["probe", "task_hinting/table3/standard", "12"], "no finished run with weights"),
 ])  # fmt: skip
-def test_bad_requests_get_one_sentence(results, capsys, arguments, words):
-    assert main(arguments) == 2
-    shown = capsys.readouterr()
+def test_bad_requests_get_one_sentence(results, reproduce, arguments, words):
+    shown = reproduce(arguments, code=2)
     assert words in shown.err and shown.err.count("\n") == 1 and shown.out == ""
 
 
-def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, tmp_path):
-    assert main(["probe", "task_hinting/fig4.13/none", "7", "2", "9", "--json", "--profile", "smoke"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, reproduce, tmp_path):
+    found = json.loads(reproduce("probe task_hinting/fig4.13/none 7 2 9 --json --profile smoke").out)
     assert found["tokens"] == ["7", "2", "9", "⊥", "2", "7", "9"]
     assert np.array(found["decoder"]).shape == (2, 2, 7, 13)
     target = tmp_path / "probe.png"

@@ -347,7 +347,7 @@ def test_a_machine_that_becomes_slow_is_noticed_within_minutes_and_silence_is_ti
     assert forecast.left() > 1.3 * before, "no report for ten minutes"
 
 
-def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys):
+def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys, reproduce):
     job = Job("toy/fig1/alpha", "cpu", 0, SPEC)
     forecast = Forecast({job: estimate.Cost(90.0, 10.0)}, 1, lambda: 0.0, pace=3.0)
     assert forecast.left() == pytest.approx(300.0)
@@ -358,8 +358,7 @@ def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys
     assert main(["run", "toy/fig1/alpha", "--seeds", "0,1", "--dry-run"]) == 0
     assert "about 5 min on one core, at 3.0 times the estimated time" in " ".join(capsys.readouterr().out.split())
     monkeypatch.setattr(run_module, "machine", lambda: SimpleNamespace(model="another"))
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0,1", "--dry-run"]) == 0
-    assert "2 min on one core" in " ".join(capsys.readouterr().out.split())
+    assert "2 min on one core" in " ".join(reproduce("run toy/fig1/alpha --seeds 0,1 --dry-run").out.split())
 
 
 def test_a_run_that_goes_on_says_at_what_step(monkeypatch):
@@ -458,13 +457,12 @@ def test_another_length_raises_ids_and_padding_with_it(name, raised):
     assert changed == replace(spec, test={"lengths": (1, 2, 3)}), "what has room is not raised"
 
 
-def test_a_run_at_other_lengths_is_made_and_kept_apart(results, capsys):
+def test_a_run_at_other_lengths_is_made_and_kept_apart(results, capsys, reproduce):
     assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--lengths", "2,30"]) == 0
     (made,) = LocalStore(results).of("toy/fig1/alpha", "cpu")
     assert made.info["overrides"] == ["test.lengths=[2, 30]", "data.position_ids.max_position=[32, 9]"]
     assert made.info["spec"]["test"]["lengths"] == [2, 30]
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--lengths", "2,30", "--set", "train.steps=5", "-n"]) == 0
-    assert "1 to run" in capsys.readouterr().out
+    assert "1 to run" in reproduce("run toy/fig1/alpha --seeds 0 --lengths 2,30 --set train.steps=5 -n").out
     for bad in ("", "0", "x", "4..1", "2,,-1", "5000"):
         assert main(["run", "toy/fig1/alpha", f"--lengths={bad}"]) == 2, bad
     assert "Traceback" not in capsys.readouterr().err

@@ -33,9 +33,7 @@ def test_the_command_for_a_gpu_says_the_hours_and_how_to_send_the_results():
     assert "run paper2 --profile paper --missing --telling-first --dry-run" in done.stdout
 
 
-def test_a_dry_run_ends_with_how_to_send_the_results(capsys):
-    from reproduce.cli import main
+def test_a_dry_run_ends_with_how_to_send_the_results(reproduce):
 
-    assert main(["run", "bias_calibration/table3", "-p", "paper", "--missing", "--telling-first", "--dry-run"]) == 0
-    shown = capsys.readouterr().out
+    shown = reproduce("run bias_calibration/table3 -p paper --missing --telling-first --dry-run").out
     assert "on one GPU" in shown and "reproduce promote" in shown

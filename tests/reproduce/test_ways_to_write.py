@@ -66,7 +66,7 @@ def test_seeds_are_taken_as_people_write_them(results, capsys, typed, seeds):
     assert f"{seeds} to run" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", *typed)
 
 
-def test_short_options_and_several_selectors_are_taken(results, capsys):
+def test_short_options_and_several_selectors_are_taken(results, capsys, reproduce):
     assert "seed 3 alone; --seeds 0..2 makes 3" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", "3")
     assert "alone" not in said(capsys, "run", "toy/fig1/alpha", "-n", "--seed", "0")
     assert "1 to run" in said(capsys, "run", "toy/fig3", "-n", "-p", "smoke", "-j", "2", "--seeds", "0")
@@ -77,8 +77,7 @@ def test_short_options_and_several_selectors_are_taken(results, capsys):
     assert "alpha" in listed and "gamma" in listed
     shared = said(capsys, "run", "toy/fig2/gamma", "-n")
     assert "toy/fig2/gamma is the run of toy/fig1/alpha" in shared
-    assert main(["list", "toy/fig1", "toy/figment"]) == 2
-    told = capsys.readouterr()
+    told = reproduce("list toy/fig1 toy/figment", code=2)
     assert not told.out and "there is no figure or table 'figment' in toy" in told.err
 
 
@@ -192,9 +191,8 @@ def test_selectors_go_on_level_by_level(prefix, found, results):
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_gets_a_script(shell, capsys):
-    assert main(["completion", shell]) == 0
-    assert "reproduce" in capsys.readouterr().out
+def test_every_shell_gets_a_script(shell, reproduce):
+    assert "reproduce" in reproduce(["completion", shell]).out
 
 
 @pytest.mark.parametrize(("line", "found"), [
