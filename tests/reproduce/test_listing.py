@@ -94,13 +94,6 @@ def test_committed_weights_are_marked(capsys):
     assert homes <= marked and len(marked) < 3 * len(homes), "with those that share the run"
 
 
-def test_wildcards_name_papers_figures_and_variants(results, capsys):
-    assert lines(capsys, "t*") == lines(capsys, "toy")
-    assert lines(capsys, "*/*") == lines(capsys, "toy/fig?")
-    assert [line for line in lines(capsys, "toy/*/[ag]*") if line.startswith("toy/")] != []
-    assert not any("beta" in line for line in lines(capsys, "toy/*/[ag]*"))
-
-
 def test_runs_made_with_set_are_listed_as_such(results, capsys):
     assert main(["run", "toy/fig1/alpha"]) == 0
     assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import shutil
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -252,11 +251,6 @@ def test_folders_without_run_json_are_no_runs(store):
     assert store.runs() == [] and publish(store).version == 2
 
 
-def test_a_results_folder_that_cannot_be_written_says_so(tmp_path):
-    (tmp_path / "file").write_text("not a folder")
-    refused(StoreError, r"cannot be written.*LENGEN_RESULTS", publish, LocalStore(tmp_path / "file"))
-
-
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
 def test_a_full_or_read_only_disk_says_so(store, monkeypatch, number):
     def full(*_):
@@ -267,16 +261,6 @@ def test_a_full_or_read_only_disk_says_so(store, monkeypatch, number):
         refused(StoreError, os.strerror(number), space.publish, INFO, outcome())
     monkeypatch.undo()
     assert store.runs() == []
-
-
-def test_a_read_only_folder_says_so(tmp_path, monkeypatch):
-    """The system's refusal is made up, because root may write everywhere."""
-
-    def refuse(path, *_, **__):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    refused(StoreError, "Permission denied", publish, LocalStore(tmp_path / "results"))
 
 
 def test_write_text_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):

@@ -103,16 +103,6 @@ def test_a_figure_of_several_papers_is_asked_back_and_operands_may_stand_behind_
     assert json.loads(capsys.readouterr().out)["read"] == "105", "a slow machine tells of its progress beside it"
 
 
-@pytest.mark.parametrize("selector", ["fig1", "Toy/FIG1", "papers/toy/fig1", "1/fig1", "paper1/fig1", "toy/fig1/"])
-def test_a_figure_is_found_as_people_call_it(results, capsys, selector):
-    assert "alpha" in said(capsys, "list", selector) and "gamma" not in said(capsys, "list", selector)
-
-
-@pytest.mark.parametrize("selector", ["fig1/alpha", "Toy/FIG1/Alpha", "papers/toy/fig1/alpha", "1/fig1/alpha"])
-def test_every_command_reads_a_selector_alike(results, selector):
-    assert CATALOGUE.select_one(selector).name == "toy/fig1/alpha"
-
-
 def test_a_paper_is_found_by_its_identifier():
     for name in CATALOGUE.papers():
         if identifier := CATALOGUE.paper(name).arxiv:

@@ -113,6 +113,8 @@ def test_lengths_are_mixed_where_nothing_else_is_asked_and_heads_take_turns():
     sized(sequences(hints=HINTS, examples=8 * 5 * 4 * 3)),
     sized(train=TRAIN),
     sized(sequences(examples=70), TRAIN),
+    *(spec(data_spec(task, examples=30), TRAIN) for task in ("addition", "multiplication", "parity")),
+    spec(data_spec("addition"), TRAIN),
 ])  # fmt: skip
 def test_batches_are_the_same_in_any_order_of_asking(spec):
     steps = 50
@@ -163,14 +165,22 @@ def test_a_streamed_set_is_drawn_again_in_another_order_in_every_epoch(hints):
     assert not stored and all(stream._fixed is None for stream in data.streams)
 
 
-@pytest.mark.parametrize("hints", [(), HINTS])
-def test_a_loss_is_weighted_by_the_mean_number_of_targets(hints):
-    data = TaskData(sized(sequences(hints=hints)), 0)
-    for which in range(1 + len(hints)):
-        batches = [data.batch((1 + len(hints)) * number + which) for number in range(5)]
-        mean = sum(int(batch.loss.sum()) for batch in batches) / 5
-        assert [float(batch.scale) for batch in batches] == pytest.approx([mean] * 5)
-        assert len({int(batch.loss.sum()) for batch in batches}) > 1 or which in (1, 2), "one target each"
+@pytest.mark.parametrize("spec", [
+    sized(),
+    sized(sequences(hints=HINTS)),
+    *(spec(data_spec("addition", **options), replace(TRAIN, bucket=5)) for options in ({}, {"pad": False})),
+    spec(data_spec("addition", scratchpad=False), replace(TRAIN, bucket=1)),
+])  # fmt: skip
+def test_a_loss_is_weighted_by_the_mean_number_of_targets_of_a_window(spec):
+    """So that every target token weighs alike; without windows it is the number of the batch."""
+    data, window = TaskData(spec, 0), spec.train.bucket
+    for which in range(len(data.streams)):
+        batches = [data.batch(len(data.streams) * number + which) for number in range(window)]
+        mean = sum(int(batch.loss.sum()) for batch in batches) / window
+        assert [float(batch.scale) for batch in batches] == pytest.approx([mean] * window)
+        assert window == 1 or len({int(batch.loss.sum()) for batch in batches}) > 1 or which in (1, 2), (
+            "one target each"
+        )
 
 
 @pytest.mark.parametrize("message", REFUSED)
@@ -210,18 +220,6 @@ def flat(batch) -> list[torch.Tensor]:
 
 def texts(data, batch) -> list[str]:
     return [data.vocab.decode(row) for row in batch.tokens]
-
-
-@pytest.mark.parametrize("examples", [0, 30])
-@pytest.mark.parametrize("task", ["addition", "multiplication", "parity"])
-def test_a_batch_is_a_function_of_seed_and_step(task, examples):
-    data = made(task, examples=examples)
-    forwards = [data.batch(step) for step in range(10)]
-    again = made(task, examples=examples)
-    for step in (9, 0, 5, 5, 3, 8, 1):
-        assert alike(again.batch(step), forwards[step])
-    assert not any(alike(a, b) for a, b in itertools.pairwise(forwards))
-    assert not alike(made(task, seed=1, examples=examples).batch(0), forwards[0])
 
 
 def test_batches_have_their_size_and_test_cells_and_validation_stay_the_same():
@@ -295,21 +293,6 @@ def test_windows_permute_a_set_save_padding_and_change_no_shapes():
         return sum(int((data.batch(step).tokens == PAD).sum()) for step in range(16))
 
     assert padding(made(bucket=16)) < padding(made(bucket=1)) / 3
-
-
-@pytest.mark.parametrize("options", [{}, {"pad": False}, {"scratchpad": False}])
-def test_a_window_weighs_every_target_token_alike(options):
-    """The mean of a window's batch losses is the mean over all its target tokens, whatever each token costs."""
-    data = made(batch=8, bucket=4, **options)
-    window = [data.batch(step) for step in range(4, 8)]
-    torch.manual_seed(0)
-    costs = [torch.rand(batch.tokens.shape) for batch in window]
-    weighted = [(cost * batch.loss).sum() / batch.scale for cost, batch in zip(costs, window, strict=True)]
-    tokens = torch.cat([cost[batch.loss] for cost, batch in zip(costs, window, strict=True)])
-    assert float(sum(weighted)) / 4 == pytest.approx(float(tokens.mean()), rel=1e-5)
-    assert len({float(batch.scale) for batch in window}) == 1
-    alone = made(bucket=1).batch(3)
-    assert float(alone.scale) == int(alone.loss.sum()), "without windows: the mean over the batch's tokens"
 
 
 def shapes(data, steps) -> collections.Counter:
