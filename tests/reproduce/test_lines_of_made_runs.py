@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,14 @@ from lengen.metrics.measures import Missing
 from lengen.settings.changes import overlay
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import values
+from reproduce.comparison.compare import compare
 from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.comparison.measures import reader
+from reproduce.comparison.recorded import UNDECIDED
+from reproduce.comparison.telling import telling_first
 from reproduce.comparison.values import Value, over_cells
 from reproduce.pages import comparison as pages
+from reproduce.runs.plan import plan
 from reproduce.store.reference import Reference
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import MODES, counted, experiment, run, scalars, spec, stored
@@ -47,6 +52,8 @@ def at(four, six):
 
 
 THREE = seeds(LEFT, at(0.6, 0.45), at(0.1, 0.4), at(0.5, 0.6))
+
+
 """Of four digits the median is higher and the mean lower."""
 
 
@@ -99,7 +106,11 @@ def line(monkeypatch):
 
 
 LOW, HIGH = (30.0, 40.0, 95.0), (10.0, 70.0, 75.0)
+
+
 """Percent of three seeds; the one with the lower median has the higher mean."""
+
+
 TWO = [*seeds(LEFT, 0.3, 0.4, 0.95), *seeds(RIGHT, 0.1, 0.7, 0.75)]
 
 
@@ -271,3 +282,28 @@ def test_what_lacks_a_value_of_ours_is_counted_with_the_time_of_its_published_se
     (row,) = csv.DictReader(io.StringIO(values.to_csv([at_50])))
     assert row["ours"] == row["points"] == row["seeds"] == "", "no seed was tested there"
     assert "| its lengths, not this one |" in pages.lacking_table([at_50])
+
+
+def test_runs_behind_undecided_statements_come_first_each_once():
+    jobs = plan(CATALOGUE.select("bias_calibration"), "paper").jobs
+    ordered = telling_first(jobs, REFERENCE)
+    assert sorted(job.name for job in ordered) == sorted(job.name for job in jobs)
+    undecided = {
+        CATALOGUE.home(CATALOGUE.select_one(name), "paper").name
+        for answer in compare("bias_calibration", [REFERENCE]).answers
+        for finding in answer.findings
+        if finding.word in UNDECIDED
+        for name in finding.part.names
+    }
+    assert undecided and {job.experiment for job in ordered[: len(undecided)]} == undecided
+
+
+def test_the_command_for_a_gpu_says_the_hours_and_how_to_send_the_results():
+    done = subprocess.run(["make", "-n", "published-paper2", "DRY=1"], cwd=ROOT, capture_output=True, text=True)
+    assert "run paper2 --profile paper --missing --telling-first --dry-run" in done.stdout
+
+
+def test_a_dry_run_ends_with_how_to_send_the_results(reproduce):
+
+    shown = reproduce("run bias_calibration/table3 -p paper --missing --telling-first --dry-run").out
+    assert "on one GPU" in shown and "reproduce promote" in shown
