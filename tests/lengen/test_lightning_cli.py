@@ -82,13 +82,6 @@ def test_the_command_line_takes_a_setting(source, task, tmp_path):
     assert cli.model.spec.data.task == task and cli.datamodule.seed == 3
 
 
-def test_a_file_of_json_is_a_setting_on_the_command_line(tmp_path):
-    (tmp_path / "spec.json").write_text(json.dumps(SPEC.to_dict()))
-    source = str(tmp_path / "spec.json")
-    words = ["fit", "--model.spec", source, "--data.spec", source, "--trainer.default_root_dir", str(tmp_path)]
-    assert run(words).model.spec == SPEC
-
-
 def test_a_file_of_yaml_holds_setting_trainer_and_callbacks(tmp_path):
     def part(name, **fields):
         return {"class_path": name, "init_args": fields}

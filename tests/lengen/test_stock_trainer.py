@@ -11,7 +11,7 @@ import pytest
 import torch
 from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import EarlyStopping, GradientAccumulationScheduler, ModelCheckpoint
-from lightning.pytorch.loggers.logger import DummyLogger, Logger
+from lightning.pytorch.loggers.logger import Logger
 from torch.utils.data import DataLoader
 
 import lengen
@@ -191,37 +191,7 @@ def test_a_logger_without_a_trainer_counts_from_zero(tmp_path):
     logger = MetricsLogger(tmp_path)
     logger.log_metrics({"a": 1.0, "epoch": 3.0, "b": 0.1234567}, step=4)
     assert (tmp_path / METRICS).read_text() == "5,a,1\n5,b,0.123457\n"
-
-
-@pytest.mark.parametrize("name", ["tensorboard", "wandb"])
-def test_a_logger_whose_package_is_missing_says_which_extra_installs_it(name, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ValueError, match=rf"logger {name}: the package is not installed; pip install '\.\[{name}\]'"):
-        extra_loggers([name], tmp_path)
-
-
-def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
-    made = []
-
-    class Board(DummyLogger):
-        def __init__(self, **options):
-            super().__init__()
-            made.append(options)
-
-    monkeypatch.setitem(sys.modules, "tensorboard", sys)
-    monkeypatch.setattr("lightning.pytorch.loggers.TensorBoardLogger", Board)
-    (logger,) = extra_loggers(["tensorboard"], tmp_path)
-    assert isinstance(logger, Board) and made == [{"save_dir": str(tmp_path), "name": "tensorboard"}]
-    with pytest.raises(ValueError, match="logger carrier-pigeon: expected one of tensorboard, wandb"):
-        extra_loggers(["carrier-pigeon"], tmp_path)
-
-
-def test_hints_log_a_loss_each(tmp_path):
-    logger, small = Remembers(), replace(HINTED, train={"steps": SPEC.train.steps, "evaluations": 1})
-    trainer = stock(tmp_path, logger=logger, log_every_n_steps=1)
-    trainer.fit(SequenceModule(small), ArithmeticData(small))
-    names = {name for _, metrics in logger.rows for name in metrics}
-    assert {"train_loss", *(f"train_loss.{hint.name}" for hint in small.data.hints)} <= names
+    refused(ValueError, "logger pigeon: expected one of tensorboard, wandb", extra_loggers, ["pigeon"], tmp_path)
 
 
 class Watches(Callback):

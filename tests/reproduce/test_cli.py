@@ -68,8 +68,6 @@ def refused(capsys, *arguments):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["run", "nosuch/paper"], "there is no paper 'nosuch'"),
-    (["run", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
     (["run", "toy", "--seeds", "3..1"], "counts down"),
     (["run", "toy", "--jobs", "0"], "expected a whole number from 1"),
     (["run", "toy", "--jobs", "1", "2"], "unrecognized arguments: 2"),
@@ -78,11 +76,8 @@ def refused(capsys, *arguments):
     (["run", "toy", "--set", "train.steps=abc"], "expected int, got str"),
     (["run", "toy/fig3"], "has no cpu profile (needs a GPU)"),
     (["run"], "required: SELECTOR"),
-    (["list", "toi"], "nearest: toy"),
-    (["show", "toy/fig9"], "there is no figure or table 'fig9'"),
     (["figures", "toy/fig2"], "fig2 is not drawn"),
     (["figures", "toy/fig1/alpha"], "a figure is drawn whole; expected paper or paper/figure"),
-    (["compare", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
     (["report", "toy/fig1"], "a report covers whole papers"),
     (["report", "toy", "--format", "json"], "unrecognized arguments: --format json"),
     (["encode", "toy/fig1", "1"], "names 2 experiments"),
