@@ -27,6 +27,8 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 RUN = "coupling/fig1/coupling-scratchpad"
+LOUD = ["evaluate", "loud.py:answer", "--on", "copy"]
+"""It fails when it is asked, which comes late."""
 ADDER = """
 def answer(prompts):
     return [str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
@@ -48,6 +50,10 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "an_adder.py").write_text(ADDER)
     (tmp_path / "an_empty.txt").write_text("\n")
     (tmp_path / "an end.py").write_text("import sys\nsys.exit(0)\n")
+    (tmp_path / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")
+    (tmp_path / "misspelt.jsonl").write_text('{"id": "x", "predicton": "1"}\n')
+    (tmp_path / "nested.jsonl").write_text("[" * 100_000 + "\n")
+    (tmp_path / "a folder").mkdir()
     return tmp_path
 
 
@@ -352,24 +358,35 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
         (["evaluate", "an_adder.py", "--on", "addition"], "expected build_model() that returns (model, metadata)"),
         (["evaluate", "an_adder.py:nope", "--on", "addition"], "it has no nope"),
         (["evaluate", "--run", "coupling/thm4.1/construction", "--on", "parity"], "is of another task than parity and"),
+        (["adderboard", "task_hinting/fig3.6/none"], "adds no two numbers, its task is sorting: name one that does"),
+        (["score", "copy", "misspelt.jsonl"], "no row has a prediction"),
+        (["score", "copy", "nested.jsonl"], "expected JSON"),
+        (["solve", "a folder", "5", "7"], "is a folder; expected paper/figure/variant or, for rerun, evaluate --run"),
+        (
+            ["run", "coupling/fig3/coupling-scratchpad", "--dry-run", "--set", "data.position_ids.max_position=9,9"],
+            "need position ids up to",
+        ),
+        (["run", RUN, "--logger", "pigeon"], "tensorboard"),
+        *(
+            ([*LOUD, "--submission", "s", "--name", name], "one line of 1 to 120 characters")
+            for name in ("a | b", "x" * 121)
+        ),
+        *(
+            ([*LOUD, *option.split()], sentence)
+            for option, sentence in {
+                "--out no/x.jsonl": "no folder",
+                "--picture no/x.png": "no folder",
+                "--beside no": "paper",
+                "--out /proc/x.jsonl": "cannot be written",
+            }.items()
+        ),
+        ([*LOUD, "--out", "a folder"], "it is a folder"),
     ],
 )
 def test_mistakes_are_one_sentence(here, reproduce, words, sentence):
     err = reproduce(words, code=2).err
     assert sentence in err and err.count("\n") == 1
-
-
-@pytest.mark.parametrize(("option", "value", "sentence"), [
-    ("--out", "no/x.jsonl", "no folder"),
-    ("--picture", "no/x.png", "no folder"),
-    ("--beside", "no", "paper"),
-    ("--out", "a.jsonl", "it is a folder"),
-    ("--out", "/proc/x.jsonl", "cannot be written"),
-])  # fmt: skip
-def test_what_cannot_be_written_is_refused_before_a_model_answers(here, reproduce, option, value, sentence):
-    (here / "a.jsonl").mkdir()
-    (here / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")
-    assert sentence in reproduce(["evaluate", "loud.py:answer", "--on", "copy", option, value], code=2).err
+    assert not (here / "s").exists()
 
 
 def test_what_was_not_measured_is_null(here, reproduce):
@@ -415,26 +432,6 @@ def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, re
         assert json.loads(reproduce("score addition p.jsonl --json").out) == told
         header, _ = read_submission(here / name)
         assert header.model == f"writers.py:{name}"
-
-
-def test_a_name_that_no_table_can_print_is_refused_before_anything_is_asked(here, reproduce):
-    (here / "never.py").write_text("def answer(prompts):\n    raise RuntimeError\n")
-    for name in ("a | b", "x" * 121):
-        asked = ["evaluate", "never.py:answer", "--on", "addition", "--submission", "s", "--name", name]
-        assert "expected one line of 1 to 120 characters" in reproduce(asked, code=2).err
-    assert not (here / "s").exists()
-
-
-def test_predictions_without_a_prediction_and_nested_ones_are_refused(here, reproduce):
-    for text, said in (('{"id": "x", "predicton": "1"}', "no row has a prediction"), ("[" * 100_000, "expected JSON")):
-        (here / "p.jsonl").write_text(text + "\n")
-        assert said in reproduce("score copy p.jsonl", code=2).err
-
-
-def test_a_folder_is_no_selector(here, capsys):
-    (here / "a folder").mkdir()
-    assert main(["solve", str(here / "a folder"), "5", "7"]) == 2
-    assert "is a folder; expected paper/figure/variant or, for rerun, evaluate --run" in capsys.readouterr().err
 
 
 def test_models_that_come_with_the_package_are_the_committed_runs():

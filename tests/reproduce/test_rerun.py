@@ -76,17 +76,6 @@ def test_the_newest_run_of_the_declared_setting_is_taken_and_one_made_with_set_b
     assert "same     metrics                            1 number" in reproduce(["rerun", RUN.replace("v1", "v2")]).out
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ([RUN], "holds no finished run"),
-    (["toy/fig1/alpha"], "make one with python -m reproduce run toy/fig1/alpha"),
-    (["toy/fig1"], "names 2 experiments: name one"),
-])  # fmt: skip
-def test_a_run_that_is_not_there_is_one_sentence(results, arguments, said, reproduce):
-    (results / "local").mkdir(parents=True)
-    shown = reproduce(["rerun", *arguments], code=2)
-    assert shown.out == "" and said in shown.err and shown.err.count("\n") == 1
-
-
 def test_what_cannot_be_repeated_is_one_sentence(results, capsys, reproduce):
     run = publish(LocalStore(results))
     folder = LocalStore(results).folder(run)

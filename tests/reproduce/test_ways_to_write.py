@@ -18,7 +18,6 @@ from reproduce.commands.table import SHELLS
 from tests.fixtures.program import CHECKOUT
 from tests.fixtures.refusals import refused
 
-RUN = ["run", "toy/fig1/alpha"]
 ADDS = Addition(digits=2, operands=2)
 SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smoke"].data.task
 
@@ -79,22 +78,6 @@ def test_short_options_and_several_selectors_are_taken(results, capsys, reproduc
     assert "toy/fig2/gamma is the run of toy/fig1/alpha" in shared
     told = reproduce("list toy/fig1 toy/figment", code=2)
     assert not told.out and "there is no figure or table 'figment' in toy" in told.err
-
-
-@pytest.mark.parametrize(("typed", "answer"), [
-    (["lsit"], "there is no command 'lsit'; nearest: list"),
-    ([*RUN, "--profil", "smoke"], "there is no --profil; nearest: --profile"),
-    ([*RUN, "--drry-run"], "nearest: --dry-run"),
-    ([*RUN, "--set", "train.lr=1e-3,3e-3"], "a setting has one value: run the command once for each"),
-    ([*RUN, "smoke"], "a profile is chosen by --profile smoke"),
-    ([*RUN, "--seeds", "0:3"], "expected 5, 0..2 or 0,2"),
-    (["show", "toy.fig1"], "write toy/fig1"),
-    (["show", "toy/fig1:alpha"], "write toy/fig1/alpha"),
-    (["compare", "toy", "toy/fig1", "--format", "json"], "toy/fig1 lies in toy"),
-    (["doctor", "now"], "unrecognized arguments"),
-])  # fmt: skip
-def test_a_mistake_is_answered_with_what_to_type(results, capsys, typed, answer):
-    assert answer in said(capsys, *typed, code=2)
 
 
 def test_a_figure_of_several_papers_is_asked_back_and_operands_may_stand_behind_options(capsys):
