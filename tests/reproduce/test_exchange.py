@@ -355,7 +355,7 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
     (["run", "coupling/fig3/coupling-scratchpad", "--dry-run", "--set", "data.position_ids.max_position=9,9"],
      "need position ids up to"),
     (["run", RUN, "--logger", "pigeon"], "tensorboard"),
-    *(([*LOUD, "--submission", "s", "--name", name], "one line of 1 to 120 characters") for name in ("a | b", "x" * 121)),
+    *(([*LOUD, "--submission", "s", "--name", name], "1 to 120 characters") for name in ("a | b", "x" * 121)),
     *(([*LOUD, option, value], sentence) for option, value, sentence in (
         ("--out", "no/x.jsonl", "no folder"), ("--picture", "no/x.png", "no folder"), ("--beside", "no", "paper"),
         ("--out", "/proc/x.jsonl", "cannot be written"), ("--out", "a folder", "it is a folder"),

@@ -87,7 +87,9 @@ def typed(draw, task: lengen.Task, longest: int = 6) -> list[str]:
     nines = st.integers(1, longest).map(lambda n: "9" * n)
     if kind in plain.FIXED:
         number = st.text("".join(task.symbols), min_size=1, max_size=longest)
-        second = {"pair_addition": [number], "n_by_one": [st.sampled_from(task.symbols)]}.get(kind, [])
+        second = {"pair_addition": [number], "digit_sums": [number], "n_by_one": [st.sampled_from(task.symbols)]}.get(
+            kind, []
+        )
         return [draw(part) for part in (number, *second)]
     if kind in ("copy", "reverse"):
         return [draw(number)]
