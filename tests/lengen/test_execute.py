@@ -324,13 +324,13 @@ def test_text_that_has_no_ids_of_its_own_is_scored_teacher_forced_only(tmp_path)
     assert modes == {"teacher_forced"}
 
 
-@pytest.mark.parametrize(("refused", "says"), [
+@pytest.mark.parametrize(("wrong", "says"), [
     (lengen.replace(SPEC, data={"position_ids": lengen.Coupled((3, 9)), "format": PLAIN}), "position ids"),
     (lengen.replace(SPEC, test={"probes": (("1", "x"),)}), "'x'"),
     (lengen.replace(SPEC, test={"attention": ((9, 2),)}), "position ids"),
     (lengen.replace(SPEC, test={"lengths": (1, 9)}), "up to 11 in level 1, and the model has 8"),
     (spec(fixed_data("successor", 3), encoding="sinusoidal", architecture=UNSET), "attention_bias=given: nothing"),
 ], ids=["room for a carry", "no problem", "attention alone", "the largest id", "a bias that nothing sets"])  # fmt: skip
-def test_what_could_not_be_measured_is_refused_before_the_training(tmp_path, refused, says):
-    refused((OperandError, lengen.SettingError), says, run, tmp_path / "run", refused)
+def test_what_could_not_be_measured_is_refused_before_the_training(tmp_path, wrong, says):
+    refused((OperandError, lengen.SettingError), says, run, tmp_path / "run", wrong)
     assert not list((tmp_path / "run").iterdir())

@@ -115,14 +115,10 @@ def test_open_lines_and_the_heads_of_each_operand_are_counted(task, second):
     cross[4], own[4] = 0.0, 0.0
     assert calibrated._lines(spec, own, cross) == pytest.approx(
         {
-            "open_self": (4 * 1 + 6) / 5,
-            "open_cross": (1 + 2 + 1 + 2 + 13) / 5,
-            "transparent_self": 1,
-            "transparent_cross": 1,
-            "heads_first_operand": 2,
-            "heads_second_operand": 1,
+            "open_self": (4 * 1 + 6) / 5, "open_cross": (1 + 2 + 1 + 2 + 13) / 5, "transparent_self": 1,
+            "transparent_cross": 1, "heads_first_operand": 2, "heads_second_operand": 1,
         }
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("place", "again"),

@@ -29,13 +29,11 @@ def frame(runs) -> pd.DataFrame:
                 lines.append(
                     {
                         "examples": spec["data"]["examples"],
-                        "training": "mix" if spec["data"]["format"]["kind"] == "subtasks" else "add",
-                        "lengths": group,
-                        "mode": written,
-                        "accuracy": sum(s["correct"] for s in scores) / sum(s["n"] for s in scores),
+                        "training": "mix" if spec["data"]["format"]["kind"] == "subtasks" else "add", "lengths": group,
+                        "mode": written, "accuracy": sum(s["correct"] for s in scores) / sum(s["n"] for s in scores),
                         "width": spec["model"]["width"],
                     }
-                )
+                )  # fmt: skip
     return pd.DataFrame(lines)
 
 

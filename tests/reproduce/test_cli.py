@@ -423,14 +423,8 @@ def test_a_reader_that_goes_away_is_no_error(results):
 
 def test_reading_commands_do_not_import_torch():
     lines = (
-        "--help",
-        "list",
-        "list paper1",
-        "list paper1/fig1",
-        "show coupling",
-        "compare --help",
-        "compare coupling/fig5",
-    )
+        "--help", "list", "list paper1", "list paper1/fig1", "show coupling", "compare --help", "compare coupling/fig5",
+    )  # fmt: skip
     code = (
         "import sys; from reproduce.cli import main\n"
         "assert [main(line.split()) for line in sys.argv[1:]] == [0] * 7\n"

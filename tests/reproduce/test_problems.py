@@ -26,29 +26,12 @@ def results(tmp_path_factory):
     os.environ.pop("LENGEN_RESULTS") if before is None else os.environ.update(LENGEN_RESULTS=before)
 
 
-def test_a_model_answers_its_main_task_and_its_hint(results, capsys, reproduce):
+def test_a_model_answers_its_main_task_and_its_hint(results, reproduce):
     main_task = json.loads(reproduce("solve task_hinting/fig3.6/successor 5 3 1 --json --profile smoke").out)
     assert main_task["prompt"] == "5 3 1 ⊥" and main_task["answer"] == "1 3 5"
     assert len(main_task["output"].split()) == 3
-    assert (
-        main(
-            [
-                "solve",
-                "task_hinting/fig3.6/successor",
-                "5",
-                "3",
-                "1",
-                "3",
-                "--task",
-                "successor",
-                "--json",
-                "--profile",
-                "smoke",
-            ]
-        )
-        == 0
-    )
-    hint = json.loads(capsys.readouterr().out)
+    asked = "solve task_hinting/fig3.6/successor 5 3 1 3 --task successor --json --profile smoke"
+    hint = json.loads(reproduce(asked).out)
     assert hint["prompt"] == "5 3 1 ⊥ 3" and hint["answer"] == "5"
     assert len(hint["output"].split()) == 1
 
