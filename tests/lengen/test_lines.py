@@ -65,11 +65,8 @@ def test_a_problem_that_position_ids_cannot_number_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(("task", "line"), [
-    (lengen.Parity(4), "0110=0"),
-    (lengen.Copy(4), "0450=0450"),
-    (lengen.Sorting(longest=5), "5 3 7=3 5 7"),
-    (lengen.Multiplication(2, 2), "12*34=408"),
-    (lengen.Successor(4), "1299,1300"),
+    (lengen.Parity(4), "0110=0"), (lengen.Copy(4), "0450=0450"), (lengen.Sorting(longest=5), "5 3 7=3 5 7"),
+    (lengen.Multiplication(2, 2), "12*34=408"), (lengen.Successor(4), "1299,1300"),
 ], ids=lambda value: getattr(value, "kind", ""))  # fmt: skip
 def test_lines_of_other_tasks(task, line):
     assert len(read_problem(line, task).lengths) == 1

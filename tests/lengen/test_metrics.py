@@ -124,14 +124,8 @@ def test_padding_that_is_written_is_an_edit_and_a_short_text_has_no_token_of_the
 
 
 @pytest.mark.parametrize(("written", "in_place", "before_end"), [
-    ("0110$", True, True),
-    ("01100", True, True),
-    ("011$0", False, False),
-    ("0111$", False, False),
-    ("1000$", True, True),
-    ("01110", False, True),
-    ("0$10$", True, True),
-    ("$$$$$", False, False),
+    ("0110$", True, True), ("01100", True, True), ("011$0", False, False), ("0111$", False, False),
+    ("1000$", True, True), ("01110", False, True), ("0$10$", True, True), ("$$$$$", False, False),
     ("1$10$", True, False),
 ])  # fmt: skip
 def test_the_answer_bit_is_read_in_its_place_or_before_the_first_end(written, in_place, before_end):

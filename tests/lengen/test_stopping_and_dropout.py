@@ -144,13 +144,8 @@ def test_a_resumed_run_stops_at_the_same_step(place, steps, stopped, tmp_path, m
 
 
 @pytest.mark.parametrize(("values", "stops"), [
-    ([], False),
-    ([1.0, 1.0], False),
-    ([1.0, 1.0, 1.0], True),
-    ([0.0, 1.0, 0.9, 1.0], True),
-    ([1.0, 1.0, 0.89, 1.0], False),
-    ([1.0, 0.89, 1.0, 1.0, 1.0], True),
-    ([1.0, 1.0, 1.0, 0.0], False),
+    ([], False), ([1.0, 1.0], False), ([1.0, 1.0, 1.0], True), ([0.0, 1.0, 0.9, 1.0], True),
+    ([1.0, 1.0, 0.89, 1.0], False), ([1.0, 0.89, 1.0, 1.0, 1.0], True), ([1.0, 1.0, 1.0, 0.0], False),
 ])  # fmt: skip
 def test_only_the_newest_evaluations_count(values, stops):
     """Whatever process made them: a state that is loaded goes on."""

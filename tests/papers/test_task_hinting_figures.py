@@ -104,10 +104,8 @@ def probed() -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize(("draw", "framed", "word", "token", "layer", "stage", "position"), [
-    (figures.input_token, 0, "itself", "43", 0, 0, 2),
-    (figures.output_token, 6, "itself", "43", 1, 0, 8),
-    (figures.output_token, 6, "its successor", "78", 1, 0, 8),
-    (figures.delimiter, 2, "the minimum", "5", 0, 0, 5),
+    (figures.input_token, 0, "itself", "43", 0, 0, 2), (figures.output_token, 6, "itself", "43", 1, 0, 8),
+    (figures.output_token, 6, "its successor", "78", 1, 0, 8), (figures.delimiter, 2, "the minimum", "5", 0, 0, 5),
 ])  # fmt: skip
 def test_a_marked_number_stands_at_its_projection(draw, framed, word, token, layer, stage, position):
     arrays = probed()

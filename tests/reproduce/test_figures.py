@@ -162,12 +162,8 @@ def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, 
 
 
 @pytest.mark.parametrize(("name", "title"), [
-    ("fig3", "Figure 3: t"),
-    ("table2", "Table 2: t"),
-    ("fig10_11", "Figures 10 and 11: t"),
-    ("fig16_21", "Figures 16 to 21: t"),
-    ("fig4.7_4.8", "Figures 4.7 and 4.8: t"),
-    ("figB.1", "Figure B.1: t"),
+    ("fig3", "Figure 3: t"), ("table2", "Table 2: t"), ("fig10_11", "Figures 10 and 11: t"),
+    ("fig16_21", "Figures 16 to 21: t"), ("fig4.7_4.8", "Figures 4.7 and 4.8: t"), ("figB.1", "Figure B.1: t"),
     ("figures", "t"),
 ])  # fmt: skip
 def test_a_figure_is_called_as_in_the_paper(name, title, monkeypatch):

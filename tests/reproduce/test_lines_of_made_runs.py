@@ -115,11 +115,7 @@ TWO = [*seeds(LEFT, 0.3, 0.4, 0.95), *seeds(RIGHT, 0.1, 0.7, 0.75)]
 
 
 @pytest.mark.parametrize(("relation", "published", "expected", "each"), [
-    (">=", 50, 40, LOW),
-    (">", 50, 40, LOW),
-    ("<=", 60, 70, HIGH),
-    ("<", 60, 70, HIGH),
-    ("=", 50, 70, HIGH),
+    (">=", 50, 40, LOW), (">", 50, 40, LOW), ("<=", 60, 70, HIGH), ("<", 60, 70, HIGH), ("=", 50, 70, HIGH),
     ("=", 60, 40, LOW),
 ])  # fmt: skip
 def test_the_least_favourable_experiment_stands_beside_a_value(line, relation, published, expected, each):

@@ -84,13 +84,9 @@ def sized(*profiles):
 
 
 @pytest.mark.parametrize(("sizes", "profile"), [
-    ([("smoke", "night")], "night"),
-    ([("smoke", "night"), (), ("smoke",)], "night"),
-    ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"),
-    ([("smoke", "cpu")], "cpu"),
-    ([("night", "paper")], "cpu"),
-    ([("smoke", "paper")], "cpu"),
-    ([()], "cpu"),
+    ([("smoke", "night")], "night"), ([("smoke", "night"), (), ("smoke",)], "night"),
+    ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"), ([("smoke", "cpu")], "cpu"),
+    ([("night", "paper")], "cpu"), ([("smoke", "paper")], "cpu"), ([()], "cpu"),
 ])  # fmt: skip
 def test_the_only_size_for_a_core_is_taken_where_none_is_named(sizes, profile):
     """A published size is never taken unasked."""

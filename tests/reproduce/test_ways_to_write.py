@@ -48,10 +48,8 @@ def test_messages_name_the_program_as_it_was_called(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("typed", [
-    ["--set", "train.steps=5", "train.batch=3"],
-    ["train.steps=5", "train.batch=3"],
-    ["--train.steps=5", "--train.batch=3"],
-    ["--set", "train.steps=5", "--set", "train.batch=3"],
+    ["--set", "train.steps=5", "train.batch=3"], ["train.steps=5", "train.batch=3"],
+    ["--train.steps=5", "--train.batch=3"], ["--set", "train.steps=5", "--set", "train.batch=3"],
     ["--set=train.steps=5", "--set=train.batch=3"],
 ])  # fmt: skip
 def test_a_setting_is_taken_as_every_program_takes_it(results, typed):

@@ -47,10 +47,8 @@ def test_ids_by_scheme_share_one_training_offset_with_room_for_the_higher_side()
 
 
 @pytest.mark.parametrize(("task", "aligned", "rows"), [
-    ("addition", True, ["$+00172438$", "01554433220"]),
-    ("n_by_one", True, ["$*06162636$", "01554433220"]),
-    ("n_by_one", False, ["$0123*6$", "05432120"]),
-    ("listops_max", False, ["$>2935$", "0154320"]),
+    ("addition", True, ["$+00172438$", "01554433220"]), ("n_by_one", True, ["$*06162636$", "01554433220"]),
+    ("n_by_one", False, ["$0123*6$", "05432120"]), ("listops_max", False, ["$>2935$", "0154320"]),
 ])  # fmt: skip
 def test_coupled_ids_are_significance_also_where_operands_are_aligned(task, aligned, rows):
     """N x 1 aligned repeats its one digit beside digits of every significance."""
