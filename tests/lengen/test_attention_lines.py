@@ -142,18 +142,14 @@ def test_the_bias_has_the_type_of_the_attention(dtype):
 
 @pytest.mark.parametrize(("attention", "size", "directions", "options", "said"), [
     (SQUARE, (2, 9), [(1, 1)], {}, "size 2x9 .*smaller than the attention, 3x3"),
-    (SQUARE, (9, 2), [(1, 1)], {}, "ask for at least 3x3"),
-    (SQUARE, (3, 3), [], {}, "directions are empty"),
-    (SQUARE, (3, 3), [(0, 1)], {}, r"direction \(0, 1\)"),
-    (SQUARE, (3, 3), [(1, 0.5)], {}, "integer slope"),
+    (SQUARE, (9, 2), [(1, 1)], {}, "ask for at least 3x3"), (SQUARE, (3, 3), [], {}, "directions are empty"),
+    (SQUARE, (3, 3), [(0, 1)], {}, r"direction \(0, 1\)"), (SQUARE, (3, 3), [(1, 0.5)], {}, "integer slope"),
     (SQUARE, (3, 3), [1], {}, "direction 1: expected a pair"),
     (SQUARE, (3, 3), [(1, 1)], {"sigma": math.nan}, "sigma is nan"),
     (SQUARE, (3, 3), [(1, 1)], {"line": "median"}, "line value 'median'"),
     (SQUARE[0], (3, 3), [(1, 1)], {}, r"attention is torch.float32 of shape \(3, 3\)"),
-    (SQUARE.long(), (3, 3), [(1, 1)], {}, "torch.int64"),
-    (SQUARE[:, :0], (3, 3), [(1, 1)], {}, "no axis empty"),
-    (NOT_A_NUMBER, (3, 3), [(1, 1)], {}, "NaN"),
-    (-SQUARE.log().log(), (3, 3), [(1, 1)], {}, r"\+inf"),
+    (SQUARE.long(), (3, 3), [(1, 1)], {}, "torch.int64"), (SQUARE[:, :0], (3, 3), [(1, 1)], {}, "no axis empty"),
+    (NOT_A_NUMBER, (3, 3), [(1, 1)], {}, "NaN"), (-SQUARE.log().log(), (3, 3), [(1, 1)], {}, r"\+inf"),
 ])  # fmt: skip
 def test_what_cannot_be_calibrated_is_refused_in_one_sentence(attention, size, directions, options, said):
     refused(CalibrationError, said, calibrate_bias, attention, size, directions, **options)

@@ -30,10 +30,8 @@ def test_a_setting_is_read_from_whatever_stands_for_it(tmp_path):
 @pytest.mark.parametrize(("source", "sentence"), [
     ("coupling/fig99", "expected an experiment by its name, a task, or a JSON file"),
     ("knitting", r"^spec='knitting': expected an experiment by its name, a task, or a JSON file \("),
-    ("no.json", "there is no such file"),
-    ({"task": "copy", "digit": 3}, "there is no setting 'digit'"),
-    ({}, "data: this field is missing"),
-    (3, "^spec=3: expected a setting"),
+    ("no.json", "there is no such file"), ({"task": "copy", "digit": 3}, "there is no setting 'digit'"),
+    ({}, "data: this field is missing"), (3, "^spec=3: expected a setting"),
 ])  # fmt: skip
 def test_what_is_no_setting_is_refused_in_one_sentence(source, sentence):
     refused(lengen.SettingError, sentence, read_spec, source)

@@ -75,14 +75,10 @@ def test_lines_of_other_tasks(task, line):
 
 @pytest.mark.parametrize("named", [
     {"position_ids": "coupled", "encoding": "fire", "digits": 3},
-    {"position_ids": "coupled", "scratchpad": True, "operands": 4, "counts": "2..4"},
-    {"position_ids": "abacus"},
-    {"position_ids": "randomised", "task": "reverse"},
-    {"position_ids": "none"},
-    {"encoding": "learned", "task": "copy"},
-    {"encoding": "rope", "task": "multiplication", "digits": 2},
-    {"task": lengen.Parity(4), "lengths": (2, 9)},
-    {"architecture": "encoder_decoder", "encoder_layers": 1},
+    {"position_ids": "coupled", "scratchpad": True, "operands": 4, "counts": "2..4"}, {"position_ids": "abacus"},
+    {"position_ids": "randomised", "task": "reverse"}, {"position_ids": "none"},
+    {"encoding": "learned", "task": "copy"}, {"encoding": "rope", "task": "multiplication", "digits": 2},
+    {"task": lengen.Parity(4), "lengths": (2, 9)}, {"architecture": "encoder_decoder", "encoder_layers": 1},
 ], ids=str)  # fmt: skip
 def test_what_is_not_named_is_small_and_fits_the_rest(named):
     module = lengen.train(seed=1, **{**SMALL, **named})

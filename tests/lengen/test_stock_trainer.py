@@ -230,15 +230,10 @@ def test_batches_differ_and_specifications_may_be_dictionaries_of_a_module_that_
 
 
 @pytest.mark.parametrize(("options", "batches", "evaluated"), [
-    ({}, 12, [3, 6, 9, 12]),
-    ({"reload_dataloaders_every_n_epochs": 1}, 12, [3, 6, 9, 12]),
-    ({"accumulate_grad_batches": 3}, 36, [3, 6, 9, 12]),
-    ({"max_steps": -1, "max_epochs": 2}, 6, [3, 6]),
-    ({"max_steps": 8}, 8, [3, 6, 8]),
-    ({"limit_train_batches": 2}, 12, None),
-    ({"val_check_interval": 2}, 12, None),
-    ({"num_sanity_val_steps": 2}, 12, [0, 3, 6, 9, 12]),
-    ({"fast_dev_run": True}, 1, None),
+    ({}, 12, [3, 6, 9, 12]), ({"reload_dataloaders_every_n_epochs": 1}, 12, [3, 6, 9, 12]),
+    ({"accumulate_grad_batches": 3}, 36, [3, 6, 9, 12]), ({"max_steps": -1, "max_epochs": 2}, 6, [3, 6]),
+    ({"max_steps": 8}, 8, [3, 6, 8]), ({"limit_train_batches": 2}, 12, None), ({"val_check_interval": 2}, 12, None),
+    ({"num_sanity_val_steps": 2}, 12, [0, 3, 6, 9, 12]), ({"fast_dev_run": True}, 1, None),
 ])  # fmt: skip
 def test_every_batch_once_and_in_order(tmp_path, options, batches, evaluated):
     watched = trained(tmp_path, enable_checkpointing=False, **options)

@@ -125,11 +125,9 @@ def test_a_killed_run_tracks_the_same(step, finished, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("task", "format", "expected"), [
     (lengen.PairAddition(digits=2), lengen.Linear(), 3),
     (lengen.PairAddition(digits=2), lengen.Linear(width=4, reverse_response=True), 4),
-    (lengen.PairAddition(digits=2), lengen.Linear(index_hints=9), 0),
-    (lengen.Increment(longest=2), lengen.Linear(), 3),
+    (lengen.PairAddition(digits=2), lengen.Linear(index_hints=9), 0), (lengen.Increment(longest=2), lengen.Linear(), 3),
     (lengen.Carries(longest=2), lengen.Linear(reverse_response=True), 0),
-    (lengen.Filling(longest=2, padding=2), lengen.Linear(), 0),
-    (lengen.Copy(digits=2), lengen.Linear(), 0),
+    (lengen.Filling(longest=2, padding=2), lengen.Linear(), 0), (lengen.Copy(digits=2), lengen.Linear(), 0),
     (lengen.TwoOperandAddition((1, 2)), lengen.DigitSteps(), 0),
 ])  # fmt: skip
 def test_digits_are_tracked_where_every_token_is_a_digit_of_one_number(task, format, expected):

@@ -169,10 +169,8 @@ def test_a_run_without_probes_keeps_none(tmp_path):
 
 
 @pytest.mark.parametrize(("overrides", "words"), [
-    (["probe.examples=-1"], "expected int >= 0"),
-    (["model.layers=1"], "take two layers"),
-    (["data.task=next_larger", "test.counts=1"], "models that sort"),
-    (["data.task.alphabet=8"], "1 to 8"),
+    (["probe.examples=-1"], "expected int >= 0"), (["model.layers=1"], "take two layers"),
+    (["data.task=next_larger", "test.counts=1"], "models that sort"), (["data.task.alphabet=8"], "1 to 8"),
     (['probe.sequences=[["1", "x"]]'], "1 x is no sequence"),
 ])  # fmt: skip
 def test_probes_that_make_no_sense_are_refused(overrides, words):

@@ -42,13 +42,11 @@ def test_selectors(selector, expected):
 
 
 @pytest.mark.parametrize(("selector", "sentence"), [
-    ("toi", "there is no paper 'toi'; nearest: toy"),
-    ("paper2", "there is no paper 'paper2'; nearest: paper1"),
+    ("toi", "there is no paper 'toi'; nearest: toy"), ("paper2", "there is no paper 'paper2'; nearest: paper1"),
     ("toy/fig11", "there is no figure or table 'fig11' in toy; nearest: fig1"),
     ("toy/fig1/alpa", "there is no variant 'alpa' in toy/fig1; nearest: alpha"),
     ("toy/fig1/z*", "there is no variant 'z\\*' in toy/fig1; one of: alpha, beta"),
-    ("toy/fig1/alpha/cpu", "expected paper, paper/figure or paper/figure/variant"),
-    ("", "there is no paper ''"),
+    ("toy/fig1/alpha/cpu", "expected paper, paper/figure or paper/figure/variant"), ("", "there is no paper ''"),
     ("paper5", "there is no paper 'paper5'"),
 ])  # fmt: skip
 def test_unknown_selectors_get_the_nearest_names(selector, sentence):
@@ -69,13 +67,11 @@ def test_one_experiment_is_asked_for_and_equal_specifications_have_one_home():
 
 @pytest.mark.parametrize(("words", "sentence"), [
     ("toy toy/fig1", "toy/fig1 lies in toy: write toy/fig1 for it alone, or toy for all of it"),
-    ("fig1 toy", "toy/fig1 lies in toy"),
-    ("toy fig1", "toy/fig1 lies in toy"),
+    ("fig1 toy", "toy/fig1 lies in toy"), ("toy fig1", "toy/fig1 lies in toy"),
     ("paper1 1/fig2/gamma", "toy/fig2/gamma lies in toy"),
     ("toy/* toy/fig1/beta", r"toy/fig1/beta lies in toy/\*: write"),
     ("toy/fig1 alpha", "there is no paper 'alpha': write toy/fig1/alpha"),
-    ("toy fig1/beta", "toy/fig1/beta lies in toy"),
-    ("toy alpha", "there is no paper 'alpha'"),
+    ("toy fig1/beta", "toy/fig1/beta lies in toy"), ("toy alpha", "there is no paper 'alpha'"),
 ])  # fmt: skip
 @pytest.mark.parametrize("command", ["run", "list", "show", "figures", "compare", "promote"])
 def test_a_space_for_a_slash_is_a_question(command, words, sentence, reproduce, results):

@@ -208,10 +208,8 @@ def empty(git_folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("harm", "words"), [
-    (foreign, "fatal: detected dubious ownership in repository"),
-    (without_git, "it is not installed here"),
-    (damaged, "fatal: not a git repository"),
-    (empty, "fatal: "),
+    (foreign, "fatal: detected dubious ownership in repository"), (without_git, "it is not installed here"),
+    (damaged, "fatal: not a git repository"), (empty, "fatal: "),
 ])  # fmt: skip
 def test_a_failure_of_git_is_passed_on_once_and_the_doctor_names_it(vendored, monkeypatch, capsys, harm, words):
     git(vendored, "add", "--force", ".")

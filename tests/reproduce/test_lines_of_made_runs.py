@@ -244,16 +244,11 @@ def test_the_specification_decides_the_distance_and_the_farthest_counts():
 
 
 @pytest.mark.parametrize(("name", "changed", "expected"), [
-    (ADDS, {"data.format.width": 62}, LENGTHS),
-    (ADDS, {"data.task.limit": 7}, LENGTHS),
-    (ADDS, {"data.position_ids": Consecutive(max_position=200)}, LENGTHS),
-    (ADDS, {"data.examples": 5}, LENGTHS),
-    (ADDS, {"data.vocabulary": "printable"}, LENGTHS),
-    (ADDS, {"data.spaces": RandomSpaces(ratio=0.5)}, SHORTER),
-    (SPACED, {"data.examples": 5}, LENGTHS),
-    (SPACED, {"data.spaces": RandomSpaces(ratio=0.25)}, SHORTER),
-    (SPACED, {"data.spaces": None}, SHORTER),
-    (HINTED, {"data.hints": (HINT,), "train.steps": 1}, LENGTHS),
+    (ADDS, {"data.format.width": 62}, LENGTHS), (ADDS, {"data.task.limit": 7}, LENGTHS),
+    (ADDS, {"data.position_ids": Consecutive(max_position=200)}, LENGTHS), (ADDS, {"data.examples": 5}, LENGTHS),
+    (ADDS, {"data.vocabulary": "printable"}, LENGTHS), (ADDS, {"data.spaces": RandomSpaces(ratio=0.5)}, SHORTER),
+    (SPACED, {"data.examples": 5}, LENGTHS), (SPACED, {"data.spaces": RandomSpaces(ratio=0.25)}, SHORTER),
+    (SPACED, {"data.spaces": None}, SHORTER), (HINTED, {"data.hints": (HINT,), "train.steps": 1}, LENGTHS),
     (HINTED, {"data.hints": (overlay(HINT, {"short": 4, "skew": 0.5}),)}, LENGTHS),
     (HINTED, {"data.task.short": 4, "data.task.skew": 0.5}, LENGTHS),
     (HINTED, {"data.hints": (overlay(HINT, {"longest": 19}),)}, SHORTER),

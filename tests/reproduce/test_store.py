@@ -438,11 +438,9 @@ def test_runs_made_with_set_big_weights_and_damaged_files_are_refused(store, ref
     ("scores.csv", "variant", "option", "expected columns variant,profile,seed"),
     ("scores.csv", "alpha,cpu,0,2", "alpha,cpu,x,2", "line 2"),
     ("metrics.csv", "0.1", "0.2", "the rows of alpha cpu 0 are not those"),
-    ("runs.jsonl", '"profile": "cpu"', '"profile": 3', "line 1"),
-    ("runs.jsonl", "{", "", "line 1"),
+    ("runs.jsonl", '"profile": "cpu"', '"profile": 3', "line 1"), ("runs.jsonl", "{", "", "line 1"),
     ("runs.jsonl", "toy/fig1", "toy/fig2", "belongs to another figure"),
-    ("settings.json", HASH, "f" * 16, "has no specification"),
-    ("settings.json", "{", "", "settings.json"),
+    ("settings.json", HASH, "f" * 16, "has no specification"), ("settings.json", "{", "", "settings.json"),
 ])  # fmt: skip
 def test_damaged_tables_are_refused_with_one_sentence(store, reference, name, old, new, said):
     reference.adopt([at(store)], store)

@@ -99,10 +99,8 @@ def test_a_sum_is_read_as_people_write_it(typed):
 
 @pytest.mark.parametrize(("task", "typed", "found"), [
     (Multiplication(digits=3, second_digits=3), ["12*34"], ["12", "34"]),
-    (Multiplication(digits=3, second_digits=3), ["12×34="], ["12", "34"]),
-    (SORTS, ["5,3,1"], ["5", "3", "1"]),
-    (Parity(bits=4), ["0110"], ["0110"]),
-    (ListOps(digits=3), ["[MAX", "2", "9", "]"], ["[MAX", "2", "9", "]"]),
+    (Multiplication(digits=3, second_digits=3), ["12×34="], ["12", "34"]), (SORTS, ["5,3,1"], ["5", "3", "1"]),
+    (Parity(bits=4), ["0110"], ["0110"]), (ListOps(digits=3), ["[MAX", "2", "9", "]"], ["[MAX", "2", "9", "]"]),
     (ListOps(digits=3), ["[max 2 9]"], ["[max", "2", "9]"]),
 ])  # fmt: skip
 def test_every_task_is_spelled_with_its_own_signs(task, typed, found):
@@ -110,15 +108,10 @@ def test_every_task_is_spelled_with_its_own_signs(task, typed, found):
 
 
 @pytest.mark.parametrize(("typed", "answer"), [
-    (["12*34"], "asks for \\*, and this task is addition \\(\\+\\)"),
-    (["12-34"], "operand '12-34' is not a number"),
-    (["abc"], "operand 'abc' is not a number: expected digits 0-9 only, and not 'a'"),
-    (["1.5", "2"], "not '\\.'"),
-    (["1,000", "2"], "write 1000, or 1 000"),
-    (["1_000"], "not '_'"),
-    (["٣"], "is not a number"),
-    (["="], "no operands before ="),
-    (["1e3"], "not 'e'"),
+    (["12*34"], "asks for \\*, and this task is addition \\(\\+\\)"), (["12-34"], "operand '12-34' is not a number"),
+    (["abc"], "operand 'abc' is not a number: expected digits 0-9 only, and not 'a'"), (["1.5", "2"], "not '\\.'"),
+    (["1,000", "2"], "write 1000, or 1 000"), (["1_000"], "not '_'"), (["٣"], "is not a number"),
+    (["="], "no operands before ="), (["1e3"], "not 'e'"),
 ])  # fmt: skip
 def test_what_is_no_number_is_told_the_spelling(typed, answer):
     refused(SpellingError, answer, typed_operands, typed, ADDS)
@@ -150,11 +143,8 @@ def test_a_line_of_the_input_is_a_problem(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("prefix", "found"), [
-    ("t", ["toy/", "paper1/"]),
-    ("toy/", ["toy/fig1/", "toy/fig2/", "toy/fig3/"]),
-    ("paper1/fig1/a", ["paper1/fig1/alpha", "paper1/fig1/beta"]),
-    ("toy/fig1/alpha/", []),
-    ("nosuch/f", []),
+    ("t", ["toy/", "paper1/"]), ("toy/", ["toy/fig1/", "toy/fig2/", "toy/fig3/"]),
+    ("paper1/fig1/a", ["paper1/fig1/alpha", "paper1/fig1/beta"]), ("toy/fig1/alpha/", []), ("nosuch/f", []),
 ])  # fmt: skip
 def test_selectors_go_on_level_by_level(prefix, found, results):
     assert selectors(prefix) == found

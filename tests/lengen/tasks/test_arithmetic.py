@@ -194,13 +194,9 @@ def test_all_operations_depths_and_lengths_are_drawn_and_evaluated_each_for_itse
 
 
 @pytest.mark.parametrize(("typed", "says"), [
-    ("[MAX 1 10 ]", "'10' is no part of an expression"),
-    ("[AVG 1 2 ]", "'\\[AVG' is no part"),
-    ("[MAX 1 2", "is not one expression"),
-    ("1 2", "is not one expression"),
-    ("[MAX 1 2 ] ]", "is not one expression"),
-    ("[MAX 1 2 ] 3", "is not one expression"),
-    ("", "is not one expression"),
+    ("[MAX 1 10 ]", "'10' is no part of an expression"), ("[AVG 1 2 ]", "'\\[AVG' is no part"),
+    ("[MAX 1 2", "is not one expression"), ("1 2", "is not one expression"), ("[MAX 1 2 ] ]", "is not one expression"),
+    ("[MAX 1 2 ] 3", "is not one expression"), ("", "is not one expression"),
     ("[MAX 1 [MIN ] ]", "an operation of nothing"),
     ("[MAX 1 [MIN 2 [SM 3 4 ] ] ]", "has 3 operations inside each other: this task has 2 at most"),
 ])  # fmt: skip

@@ -333,10 +333,8 @@ def test_vocabularies_are_as_large_as_printed(task):
 @pytest.mark.parametrize(("task", "operands", "message"), [
     ("sorting", "", "sorting takes one number or more, got none"),
     ("sorting", "5 10", "'10' is no number of this alphabet: expected 1 to 9 (data.task.alphabet)"),
-    ("sorting", "0", "'0' is no number of this alphabet"),
-    ("sorting", "-1", "'-1' is no number of this alphabet"),
-    ("sorting", "٣", "'٣' is no number of this alphabet"),
-    ("sorting", "9" * 3000, "99' is no number of this alphabet"),
+    ("sorting", "0", "'0' is no number of this alphabet"), ("sorting", "-1", "'-1' is no number of this alphabet"),
+    ("sorting", "٣", "'٣' is no number of this alphabet"), ("sorting", "9" * 3000, "99' is no number of this alphabet"),
     ("successor", "5 3 4", "successor takes a sequence and then one of its numbers again"),
     ("successor", "5", "successor takes a sequence and then one of its numbers again"),
     ("successor", "x x", "'x' is no number of this alphabet"),
@@ -347,8 +345,7 @@ def test_vocabularies_are_as_large_as_printed(task):
     ("fill", "5 3 x", "fill takes three numbers: the number, how often to repeat it"),
     ("fill", "5 3 3", "fill begins with 1 to 2 of 3 numbers, got 3"),
     ("fill", "5 3 0", "fill begins with 1 to 2 of 3 numbers, got 0"),
-    ("fill", "10 3 1", "'10' is no number of this alphabet"),
-    ("increment", "1 2", "increment takes one number, got 2"),
+    ("fill", "10 3 1", "'10' is no number of this alphabet"), ("increment", "1 2", "increment takes one number, got 2"),
     ("increment", "", "increment takes one number, got 0"),
     ("carries", "1a", "operand '1a' is not a number: expected digits 0-9 only"),
 ])  # fmt: skip

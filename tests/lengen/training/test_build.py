@@ -63,12 +63,9 @@ def test_a_small_model_trains_with_one_thread_in_any_trainer(two_threads, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("given", "start", "policy"), [
-    ({}, "lengen.Addition(digits=2)", None),
-    ({}, "lengen.train('copy', digits=1, steps=1, batch=2)", "PASSIVE"),
-    ({}, "import_module('reproduce')", "PASSIVE"),
-    ({"OMP_WAIT_POLICY": "ACTIVE"}, SLEEP, "ACTIVE"),
-    ({"KMP_BLOCKTIME": "9"}, SLEEP, None),
-    ({}, f"sys.modules.update(torch=None), {SLEEP}", None),
+    ({}, "lengen.Addition(digits=2)", None), ({}, "lengen.train('copy', digits=1, steps=1, batch=2)", "PASSIVE"),
+    ({}, "import_module('reproduce')", "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, SLEEP, "ACTIVE"),
+    ({"KMP_BLOCKTIME": "9"}, SLEEP, None), ({}, f"sys.modules.update(torch=None), {SLEEP}", None),
 ])  # fmt: skip
 def test_threads_sleep_while_they_wait_once_a_training_starts_unless_the_user_says_how(given, start, policy):
     names = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT")
