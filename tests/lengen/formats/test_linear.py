@@ -146,6 +146,9 @@ def test_final_answers_of_any_text(drawn, more):
         (Parity(3), Linear(), Coupled((4, 4, 4)), "data.position_ids.max_position=[4, 4, 4]: expected 1 to 2 values"),
         (Parity(3), Linear(), Coupled(()), "data.position_ids.max_position=[]: expected 1 to 2 values"),
         (Parity(3), Linear(pad_to=5), ONE_LEVEL, "data.format.pad_to=5: the digits of parity are no numbers"),
+        *((lengen.Copy(3), Linear(**{name: value}), ONE_LEVEL, f"{name}={str(value).lower()}: the digits of copy ")
+          for name, value in (("width", 9), ("reverse_response", True), ("pad_query", True))),
+        (lengen.Reverse(3), Linear(scratchpad=True), ONE_LEVEL, "reverse has no intermediate results to write"),
         (Parity(3), lengen.Subtasks(), ONE_LEVEL,
          "data.format=subtasks: it writes sums of exactly two numbers, and parity"),
         (Multiplication(3, 3), Linear(width=5, pad_to=5), ONE_LEVEL,
