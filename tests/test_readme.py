@@ -135,7 +135,7 @@ def printed(block: str) -> tuple[str, list[str]]:
 SHOWN = [printed(block) for block in re.findall(r"(?:^    .+\n)+", README, re.MULTILINE) if "-m reproduce" in block]
 
 
-def test_the_commands_of_the_front_page_print_what_stands_there(reproduce, monkeypatch, tmp_path) -> None:
+def test_commands_of_the_front_page_print_what_stands_there_and_statements_have_ids(reproduce, monkeypatch, tmp_path):
     (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert len(SHOWN) == 1 and sum(len(lines) for _, lines in SHOWN) == 5
@@ -143,6 +143,10 @@ def test_the_commands_of_the_front_page_print_what_stands_there(reproduce, monke
         arguments, _, head = command.partition(" -m reproduce ")[2].partition(" | head -")
         said = reproduce(shlex.split(arguments)).out.splitlines()[: int(head) if head else None]
         assert [line.rstrip() for line in said] == [line[4:] for line in lines]
+    (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    said = " ".join(reproduce("compare coupling/sums-twice").out.split())
+    assert "id sums-twice" in said and said.count(" id ") == 1
 
 
 @pytest.mark.parametrize(("profile", "given", "workers"),
@@ -214,13 +218,6 @@ def test_filling_replaces_blocks_alone_and_statements_have_names_of_four_words(k
         assert f"| {score.within_5} of {score.compared} |" in README, found.paper
     beyond = hard(line for found in papers for line in found.lines)
     assert f"**{beyond.within_5} of {beyond.compared} published values beyond the trained range" in README
-
-
-def test_a_statement_is_compared_by_its_id(reproduce, monkeypatch, tmp_path) -> None:
-    (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    said = " ".join(reproduce("compare coupling/sums-twice").out.split())
-    assert "id sums-twice" in said and said.count(" id ") == 1
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)

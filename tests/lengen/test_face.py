@@ -167,7 +167,7 @@ def test_a_model_of_a_folder_solves_shows_its_attention_and_is_scored(tmp_path):
     assert by_hand.solve([57, 48]) == solved
 
 
-def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
+def test_what_cannot_be_loaded_and_a_checkpoint_of_another_module_are_one_sentence(tmp_path, monkeypatch):
     folder = stored(tmp_path / "v1")
     (folder / "model.safetensors").unlink()
     refused(library.LoadError, "has no model", lengen.load, folder)
@@ -175,6 +175,9 @@ def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(library.LoadError, match="weights go with a Spec; leave them out"):
         lengen.load("coupling/fig1/coupling-scratchpad", "x.safetensors")
     refused(library.LoadError, "needs its weights", lengen.load, SPEC)
+    torch.save({"state_dict": {"a": torch.zeros(1)}, "hyper_parameters": {"width": 3}}, tmp_path / "x.ckpt")
+    with pytest.raises(library.LoadError, match=r"is a checkpoint of another module than lengen\.SequenceModule"):
+        lengen.load(tmp_path / "x.ckpt")
 
 
 @pytest.fixture
@@ -370,12 +373,6 @@ def test_damage_is_told_as_damage(trained, tmp_path):
     flipped.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
     for path in (half, flipped):
         refused(library.LoadError, r"cannot be read by torch|restore it, or run it again", lengen.load, path)
-
-
-def test_a_checkpoint_of_another_module_says_so(tmp_path):
-    torch.save({"state_dict": {"a": torch.zeros(1)}, "hyper_parameters": {"width": 3}}, tmp_path / "x.ckpt")
-    with pytest.raises(library.LoadError, match=r"is a checkpoint of another module than lengen\.SequenceModule"):
-        lengen.load(tmp_path / "x.ckpt")
 
 
 def test_a_model_is_asked_nothing_beyond_what_it_was_constructed_for():

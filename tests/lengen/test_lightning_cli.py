@@ -17,7 +17,7 @@ SPEC = lengen.setting(**FIELDS)
 NAME = "coupling/fig3/coupling-scratchpad"
 
 
-def test_a_setting_is_read_from_whatever_stands_for_it(tmp_path):
+def test_a_setting_is_read_from_whatever_stands_for_it_and_a_file_that_is_none_is_named(tmp_path):
     file = tmp_path / "spec.json"
     for content in (SPEC.to_dict(), {"spec": SPEC.to_dict(), "seed": 0}, FIELDS):
         file.write_text(json.dumps(content))
@@ -25,6 +25,8 @@ def test_a_setting_is_read_from_whatever_stands_for_it(tmp_path):
             assert read_spec(source) == SPEC == lengen.SequenceModule(source).spec == lengen.ArithmeticData(source).spec
     assert read_spec("copy") == lengen.setting("copy") and read_spec(SPEC) is SPEC
     assert read_spec(NAME).data.task.kind == "parity"
+    (tmp_path / "spec.json").write_text("{")
+    refused(lengen.SettingError, r"spec\.json: expected a setting as JSON", read_spec, tmp_path / "spec.json")
 
 
 @pytest.mark.parametrize(("source", "sentence"), [
@@ -35,11 +37,6 @@ def test_a_setting_is_read_from_whatever_stands_for_it(tmp_path):
 ])  # fmt: skip
 def test_what_is_no_setting_is_refused_in_one_sentence(source, sentence):
     refused(lengen.SettingError, sentence, read_spec, source)
-
-
-def test_a_file_that_is_no_setting_is_named(tmp_path):
-    (tmp_path / "spec.json").write_text("{")
-    refused(lengen.SettingError, r"spec\.json: expected a setting as JSON", read_spec, tmp_path / "spec.json")
 
 
 def test_data_is_loaded_from_a_checkpoint(tmp_path):

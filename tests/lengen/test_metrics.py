@@ -278,13 +278,17 @@ def test_labels_that_are_ignored_count_in_neither(pairs, prompt, ignores):
     assert int(edits.per) == sum(len(b) for _, b in expected)
 
 
-def test_answers_among_ignored_labels_are_read_by_their_format():
+def test_answers_and_texts_in_symbols_of_a_task_are_read_by_their_format():
     data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
     batch = data.writer.write(data.task.parse(["01"]))
     labels = batch.tokens.masked_fill(~batch.loss, -100)
     metric = AnswerMatch(data.format, data.vocab, ignore_index=-100)
     assert metric(batch.tokens, labels) == 1.0
     assert metric(batch.tokens + (batch.tokens > 1).long(), labels) == 0.0
+    assert EditDistance()("kitten", "sitting") == pytest.approx(3 / 7)
+    data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
+    assert AnswerMatch(data.format, data.vocab)(["01$", "10$"], ["01$", "11$"]) == 0.5
+    refused(ValueError, "preds are 2 responses and target has 1", ExactMatch(), ["1", "2"], ["1"])
 
 
 @pytest.mark.parametrize("shape", [(2, 4), (3, 3), (2,)])
@@ -304,10 +308,3 @@ def test_texts_are_counted_by_their_characters(pairs):
     assert exact(preds, target) == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
     edits.update(preds, target)
     assert int(edits.counted) == int(theirs(preds, target)) and int(edits.per) == sum(map(len, target))
-
-
-def test_one_text_and_texts_in_symbols_of_a_task():
-    assert EditDistance()("kitten", "sitting") == pytest.approx(3 / 7)
-    data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
-    assert AnswerMatch(data.format, data.vocab)(["01$", "10$"], ["01$", "11$"]) == 0.5
-    refused(ValueError, "preds are 2 responses and target has 1", ExactMatch(), ["1", "2"], ["1"])

@@ -69,8 +69,12 @@ def test_callbacks_measure_problems_of_ours_beside_own_data(data, tmp_path):
     assert EXACT in loader.callback_metrics
 
 
-def test_without_data_the_callback_says_what_it_needs():
+def test_a_callback_without_data_and_a_module_without_answers_say_what_they_need():
     refused(TypeError, r"or as data= of the callback", fitted, lengen.AccuracyGrid((2,), examples=5))
+    module = Copies()
+    with pytest.raises(TypeError, match=r"Copies: expected a method answer\(prompts\)"):
+        fitted(lengen.BenchmarkScores("copy"), module=module)
+    refused(lengen.benchmark.TaskError, "no size 7", lengen.BenchmarkScores, "copy", 7)
 
 
 def test_numbers_are_there_after_every_n_steps_and_in_every_logger():
@@ -181,13 +185,6 @@ def test_a_module_with_its_own_tokenizer_is_scored_while_it_trains(module, answe
     assert reach.seen == [(4, 6.0), (8, 12.0), (12, 18.0)] and share.seen[0] == (4, 1.0)
     assert 0 < trainer.callback_metrics["copy/area"] < 1 and scores.grid.accuracy(18) == 1.0
     assert trained.modes == {False}, "it answers in evaluation mode"
-
-
-def test_a_module_that_cannot_answer_is_refused_before_it_trains():
-    module = Copies()
-    with pytest.raises(TypeError, match=r"Copies: expected a method answer\(prompts\)"):
-        fitted(lengen.BenchmarkScores("copy"), module=module)
-    refused(lengen.benchmark.TaskError, "no size 7", lengen.BenchmarkScores, "copy", 7)
 
 
 def test_characters_and_modules_of_ours_answer_too():

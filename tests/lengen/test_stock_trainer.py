@@ -169,11 +169,13 @@ def test_the_edit_distance_curve_is_the_same_alone_and_beside_a_grid(tmp_path):
     assert dict(line.get_xydata().tolist()) == alone.curve
 
 
-def test_measuring_without_our_data_is_refused(tmp_path):
+def test_measuring_without_our_data_and_schedules_of_accumulation_are_refused(tmp_path):
     module, data = SequenceModule(SPEC), ArithmeticData(SPEC)
     trainer = stock(tmp_path, lengen.Probes([["5", "4"]]))
     with pytest.raises(TypeError, match=r"expected ArithmeticData\(\.\.\.\) for callbacks that measure, as"):
         trainer.test(module, data.test_dataloader(), verbose=False)
+    with pytest.raises(SettingError, match=r"expected accumulate_grad_batches=N"):
+        trained(tmp_path, GradientAccumulationScheduler({0: 2, 2: 4}))
 
 
 def test_a_training_that_starts_anew_starts_its_file_anew_and_tests_add_to_it(tmp_path):
@@ -330,11 +332,6 @@ def test_steps_of_a_module_that_steps_by_itself_and_rarely(tmp_path):
 
     batches = trained(tmp_path, module=Rarely(TWELVE), enable_checkpointing=False).batches
     assert len(batches) == len(set(batches)) >= 12
-
-
-def test_a_schedule_of_accumulation_is_refused(tmp_path):
-    with pytest.raises(SettingError, match=r"expected accumulate_grad_batches=N"):
-        trained(tmp_path, GradientAccumulationScheduler({0: 2, 2: 4}))
 
 
 @pytest.mark.parametrize("setting", [TWELVE, HINTED])

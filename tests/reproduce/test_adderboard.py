@@ -67,15 +67,12 @@ def test_a_constructed_model_has_no_run_to_choose(words, option, reproduce):
     assert f"is constructed and has no runs for {option[0]} to choose from" in reproduce([*words, *option], code=2).err
 
 
-def test_a_submission_is_judged(tmp_path, reproduce):
+def test_a_submission_is_judged_wrong_sums_are_listed_and_errors_count_as_wrong(tmp_path, reproduce):
     path = tmp_path / "good.py"
     path.write_text(GOOD)
     (judged,) = json.loads(reproduce(["adderboard", str(path), "--pairs", "5", "--json"]).out)
     assert judged["model"] == "adder" and judged["parameters"] == 3 and not judged["qualifies"]
     assert (judged["edges"], judged["pairs"], judged["wrong"]) == (10, 5, [])
-
-
-def test_wrong_sums_are_listed_and_errors_count_as_wrong(tmp_path, reproduce):
     path = tmp_path / "bad.py"
     text = GOOD.replace("return a + b", "return (a + b) // (a > 5) - 10 * (a == 1111111111)")
     path.write_text(text)

@@ -64,13 +64,10 @@ def test_export_score_and_a_function_agree(here, reproduce):
     assert (here / "scores.csv").read_text().startswith("length,count,mode,name,value")
 
 
-def test_no_prediction_at_all_is_a_score_and_a_picture_comes_with_json(here, reproduce):
+def test_predictions_that_are_absent_are_said_and_none_at_all_is_a_score(here, reproduce):
     (told,) = json.loads(reproduce("score copy an_empty.txt --json --picture p.svg").out)
     assert told["absent"] == 600 and told["in_range"] == 0
     assert (here / "p.svg").is_file()
-
-
-def test_absent_predictions_are_said(here, reproduce):
     for id, left in (("copy/length=5/count=1/0000", 899), ("copy/2/uniform/length=5/count=1/0000", 600)):
         (here / "p.jsonl").write_text(json.dumps({"id": id, "prediction": "1"}) + "\n")
         out, err = reproduce("score copy p.jsonl")

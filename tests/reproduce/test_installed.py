@@ -77,12 +77,19 @@ assert lengen.__file__.startswith(sys.argv[3]) and not {"papers", "reproduce"} &
 """
 
 
-def test_from_a_checkout_results_lie_in_it_and_a_variable_says_otherwise(monkeypatch, tmp_path):
+def test_results_lie_in_the_checkout_and_a_variable_moves_local_runs(monkeypatch, tmp_path):
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
     monkeypatch.chdir(tmp_path)
     assert checkout.results_root() == checkout.checkout() / "results" and checkout.no_reference() == ""
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "here"))
     assert checkout.results_root() == tmp_path / "here"
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "disk"))
+    (tmp_path / "disk" / "local").mkdir(parents=True)
+    reference, local = checkout.stores()
+    assert reference.path == checkout.checkout() / "results" / "reference"
+    assert local.path == tmp_path / "disk" / "local" and next(iter(reference.headers("coupling"))).info["spec_hash"]
+    (tmp_path / "disk" / "reference").mkdir()
+    assert checkout.stores()[0].path == tmp_path / "disk" / "reference"
 
 
 def installed(monkeypatch, folder):
@@ -125,16 +132,6 @@ def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, r
     (tmp_path / "results" / "local").mkdir(parents=True)
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
     assert main(["list", "coupling"]) == 0 and capsys.readouterr().err == ""
-
-
-def test_a_variable_moves_local_runs_and_leaves_the_committed_ones_with_their_checkout(monkeypatch, tmp_path):
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "disk"))
-    (tmp_path / "disk" / "local").mkdir(parents=True)
-    reference, local = checkout.stores()
-    assert reference.path == checkout.checkout() / "results" / "reference"
-    assert local.path == tmp_path / "disk" / "local" and next(iter(reference.headers("coupling"))).info["spec_hash"]
-    (tmp_path / "disk" / "reference").mkdir()
-    assert checkout.stores()[0].path == tmp_path / "disk" / "reference"
 
 
 def test_a_home_folder_in_the_variable_is_expanded_or_refused(monkeypatch, tmp_path, capsys):

@@ -289,12 +289,8 @@ def test_runs_behind_undecided_statements_come_first_each_once():
     assert undecided and {job.experiment for job in ordered[: len(undecided)]} == undecided
 
 
-def test_the_command_for_a_gpu_says_the_hours_and_how_to_send_the_results():
+def test_a_gpu_is_told_the_hours_and_how_to_send_the_results(reproduce):
     done = subprocess.run(["make", "-n", "published-paper2", "DRY=1"], cwd=ROOT, capture_output=True, text=True)
     assert "run paper2 --profile paper --missing --telling-first --dry-run" in done.stdout
-
-
-def test_a_dry_run_ends_with_how_to_send_the_results(reproduce):
-
     shown = reproduce("run bias_calibration/table3 -p paper --missing --telling-first --dry-run").out
     assert "on one GPU" in shown and "reproduce promote" in shown

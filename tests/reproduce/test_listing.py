@@ -111,13 +111,12 @@ def test_a_figure_that_draws_others_lists_them(monkeypatch, results):
     assert [item.name for item in listing.groups("toy")["toy/fig7"]] == ["toy/fig2/gamma"]
 
 
-def test_a_figure_is_compared_with_what_names_its_experiments(capsys, reproduce, monkeypatch, tmp_path):
+def test_comparisons_are_of_what_names_their_experiments_and_a_smoke_run_leaves_them(
+    capsys, reproduce, monkeypatch, tmp_path
+):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert "table4.3-10k-mix-mean-gap" in reproduce("compare random_spaces/table4.3 --format csv").out
     assert main(["compare", "coupling/fig1"]) == 0 and "of 1 statement" in capsys.readouterr().out
-
-
-def test_a_smoke_run_leaves_the_comparison_of_the_committed_runs(capsys, reproduce, monkeypatch, tmp_path):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     name = "coupling/fig3"
     before = reproduce(["compare", name, "--format", "csv"]).out

@@ -128,12 +128,16 @@ def test_a_run_that_diverged_fails_alone_with_its_step_and_checkpoint(results):
     assert "the loss at step 3 is nan" in sentence and "seed-1/.work/last.ckpt" in sentence
 
 
-def test_workers_are_kept_alive_and_use_one_thread(results):
+def test_workers_are_kept_alive_and_one_job_or_one_worker_stays_in_this_process(results):
     report, _ = make(results, jobs(seeds=range(4), kind=TellsItsProcess), workers=2)
     assert len(report.runs) == 8
     pids = {run.info["pid"] for run in report.runs}
     assert os.getpid() not in pids and len(pids) <= 2
     assert {run.info["threads"] for run in report.runs} == {1}
+    told = jobs(kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
+    for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
+        report, _ = make(results, todo, workers=workers)
+        assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
 
 
 def test_a_worker_that_died_before_it_took_a_run_costs_none(results):
@@ -161,13 +165,6 @@ def test_workers_that_die_before_they_take_a_run_end_the_command(results, monkey
     (job, *_) = jobs()
     with pytest.raises(FatalError, match=r"a worker ended with code .* 5 times before it began a run"):
         local._Workers([job], Order(results, {}), Display({}, 1, stream=io.StringIO()), 0.0).run(1)
-
-
-def test_one_job_or_one_worker_stays_in_this_process(results):
-    told = jobs(kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
-    for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
-        report, _ = make(results, todo, workers=workers)
-        assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
 
 
 def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):

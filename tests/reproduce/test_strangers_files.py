@@ -94,13 +94,10 @@ def _saved(content: object) -> bytes:
     return out.getvalue()
 
 
-def test_an_archive_that_unpacks_to_more_than_the_bound_is_not_unpacked(monkeypatch):
+def test_archives_and_checkpoints_that_unpack_to_more_than_they_may_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(run_folder, "LARGEST_ARRAYS", 1000)
     with pytest.raises(RecordError):
         arrays_from_bytes(arrays_to_bytes({"zeros": np.zeros(10_000)}))
-
-
-def test_a_checkpoint_that_unpacks_to_more_than_it_holds_or_has_changed_is_refused(tmp_path):
     (tmp_path / CHECKPOINT).write_bytes(_bomb())
     refused(CheckpointError, "it is compressed", checked, tmp_path / CHECKPOINT)
     whole = _saved({"state_dict": {"a": torch.full((1000,), 0.3)}, "global_step": 1, "loops": {}})

@@ -54,13 +54,10 @@ def trained(folder, setting=SHORT, report=lambda progress: None):
     return execute(setting, 0, folder, report)
 
 
-def test_the_choice_is_recorded_with_its_reason(tmp_path):
+def test_the_choice_is_recorded_with_its_reason_and_float32_rounds_nothing(tmp_path):
     found = trained(tmp_path).info["kernels"]
     assert found["products"] in ("native", "emulated") and not found["compiled"] and found["why"]
     assert json.loads((tmp_path / FILE).read_text()) == found
-
-
-def test_float32_rounds_nothing(tmp_path):
     setting = replace(SHORT, train=replace(SHORT.train, precision="32-true"))
     assert trained(tmp_path, setting).info["kernels"]["products"] == "none"
 
