@@ -47,9 +47,7 @@ def test_a_training_sees_the_problems_of_the_file_once_in_an_epoch(tmp_path, spe
 
 @pytest.mark.parametrize(("text", "sentence"), [
     ("1+2=3\n1+2=4\n1+x=2\n5+6\n", r"line 2: '1\+2=4': the answer is 3, not 4; line 3: .*; line 4: .* no answer"),
-    ("1+1=3\n" * 7, "and 2 more"),
-    ("\n", "holds no problem"),
-    (None, "cannot be read"),
+    ("1+1=3\n" * 7, "and 2 more"), ("\n", "holds no problem"), (None, "cannot be read"),
 ])  # fmt: skip
 def test_wrong_lines_are_named_in_one_sentence(tmp_path, spec, text, sentence):
     path = tmp_path / "train.txt"

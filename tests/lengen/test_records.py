@@ -115,19 +115,14 @@ def test_totals_rates_and_sums_are_of_what_was_counted():
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("", "line 1: expected columns"),
-    ("a,b\n", "line 1: expected columns"),
-    (LONG.replace("mode", "made"), "line 1: expected columns"),
-    (LONG + "\n", "line 2"),
-    (LONG + '3,"' + "x" * 200_000, "expected"),
-    (LONG + "x,4,teacher_forced,n,5\n", "line 2"),
+    ("", "line 1: expected columns"), ("a,b\n", "line 1: expected columns"),
+    (LONG.replace("mode", "made"), "line 1: expected columns"), (LONG + "\n", "line 2"),
+    (LONG + '3,"' + "x" * 200_000, "expected"), (LONG + "x,4,teacher_forced,n,5\n", "line 2"),
     (LONG + "3,4,teacher_forced,n\n", "line 2: expected a length, a count, a mode, a new name and a number"),
     (LONG + "3,,teacher_forced,n,x\n", "line 2: expected a length, a mode, a new name and a number"),
     (LONG + "3,4,teacher_forced,n,5\n3,,teacher_forced,n,5\n", "line 3"),
-    (LONG + "3,4,teacher_forced,n,5\n3,4,teacher_forced,n,5\n", "line 3"),
-    (LONG + "3,4,guessed,n,5\n", "line 2"),
-    (LONG + "3,4,teacher_forced,n,nan\n", "line 2"),
-    (LONG + "3,4,teacher_forced,,5\n", "line 2"),
+    (LONG + "3,4,teacher_forced,n,5\n3,4,teacher_forced,n,5\n", "line 3"), (LONG + "3,4,guessed,n,5\n", "line 2"),
+    (LONG + "3,4,teacher_forced,n,nan\n", "line 2"), (LONG + "3,4,teacher_forced,,5\n", "line 2"),
 ], ids=range(13))  # fmt: skip
 def test_a_corrupted_grid_gets_one_sentence(text, message):
     with pytest.raises(RecordError) as caught:

@@ -132,9 +132,7 @@ def made(task, right, steps=10) -> Run:
     pytest.param(PARITY, {(3,): 91}, 0.91, True, id="the interval just reaches 95 %"),
     pytest.param(PARITY, {(3,): 90}, 0.9, False, id="the interval just does not"),
     pytest.param(PARITY, {(1,): 0, (2,): 97, (4,): 0}, 0.97, True, id="the longest trained one is not tested"),
-    pytest.param(
-        TwoOperandAddition(lengths=(1, 2, 4)), {(2,): 0, (3,): 0, (4,): 96, (5,): 0}, 0.96, True, id="a curve"
-    ),
+    pytest.param(TwoOperandAddition((1, 2, 4)), {(2,): 0, (3,): 0, (4,): 96, (5,): 0}, 0.96, True, id="a curve"),
 ])  # fmt: skip
 def test_learned_is_judged_on_the_hardest_trained_cells(task, right, rate, learned):
     run = made(task, right)

@@ -163,15 +163,11 @@ def test_a_second_process_is_told_and_waits(tmp_path, store):
 
 
 @pytest.mark.parametrize(("name", "content", "expected"), [
-    ("run.json", "{", "expected JSON"),
-    ("run.json", "[]", "expected schema_version 2"),
+    ("run.json", "{", "expected JSON"), ("run.json", "[]", "expected schema_version 2"),
     ("run.json", '{"schema_version": 2, "status": "finished", "spec": {}}', "spec_hash"),
-    ("run.json", '{"schema_version": 3, "status": "finished"}',
-     "expected schema_version 2, and a newer program wrote 3"),
-    ("run.json", '{"schema_version": 1, "status": "finished"}',
-     "expected schema_version 2, and an older program wrote 1"),
-    ("scores.csv", "length,count\n", "expected the sha256"),
-    ("metrics.csv", "", "expected the sha256"),
+    ("run.json", '{"schema_version": 3, "status": "finished"}', "version 2, and a newer program wrote 3"),
+    ("run.json", '{"schema_version": 1, "status": "finished"}', "version 2, and an older program wrote 1"),
+    ("scores.csv", "length,count\n", "expected the sha256"), ("metrics.csv", "", "expected the sha256"),
 ])  # fmt: skip
 def test_a_damaged_file_is_named_in_one_sentence(store, name, content, expected):
     run = publish(store)

@@ -108,10 +108,7 @@ def test_lengths_are_mixed_where_nothing_else_is_asked_and_heads_take_turns():
 
 
 @pytest.mark.parametrize("spec", [
-    sized(),
-    sized(sequences(hints=HINTS)),
-    sized(sequences(hints=HINTS, examples=8 * 5 * 4 * 3)),
-    sized(train=TRAIN),
+    sized(), sized(sequences(hints=HINTS)), sized(sequences(hints=HINTS, examples=8 * 5 * 4 * 3)), sized(train=TRAIN),
     sized(sequences(examples=70), TRAIN),
     *(spec(data_spec(task, examples=30), TRAIN) for task in ("addition", "multiplication", "parity")),
     spec(data_spec("addition"), TRAIN),
