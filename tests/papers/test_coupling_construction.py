@@ -289,7 +289,7 @@ def test_more_or_longer_operands_than_it_is_made_for_are_one_sentence(operands):
     ("train.precision=bf16-mixed", "train.precision=bf16-mixed: weights and sums would be in two formats"),
 ])  # fmt: skip
 def test_a_specification_that_does_not_fit_is_one_sentence(change, sentence):
-    refused(SettingError, sentence, build_model, theorem(3, 2, lengths=(2,), counts=(3,)).override(change), 0)
+    refused(SettingError, sentence, theorem(3, 2, lengths=(2,), counts=(3,)).override, change)
 
 
 @pytest.mark.parametrize(("size", "width"), [(3, 29), (10, 35), (30, 41), (100, 47), (1_000, 59), (1_000_000, 99)])
