@@ -53,7 +53,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")
     (tmp_path / "misspelt.jsonl").write_text('{"id": "x", "predicton": "1"}\n')
     (tmp_path / "nested.jsonl").write_text("[" * 100_000 + "\n")
-    (tmp_path / "a folder").mkdir()
+    (tmp_path / "a folder.jsonl").mkdir()
     return tmp_path
 
 
@@ -348,14 +348,14 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
     (["adderboard", "task_hinting/fig3.6/none"], "adds no two numbers, its task is sorting: name one that does"),
     (["score", "copy", "misspelt.jsonl"], "no row has a prediction"),
     (["score", "copy", "nested.jsonl"], "expected JSON"),
-    (["solve", "./a folder", "5", "7"], "is a folder; expected paper/figure/variant or, for rerun, evaluate --run"),
+    (["solve", "./a folder.jsonl", "5", "7"], "a folder; expected paper/figure/variant or, for rerun, evaluate --run"),
     (["run", "coupling/fig3/coupling-scratchpad", "--dry-run", "--set", "data.position_ids.max_position=9,9"],
      "need position ids up to"),
     (["run", RUN, "--logger", "pigeon"], "tensorboard"),
     *(([*LOUD, "--submission", "s", "--name", name], "1 to 120 characters") for name in ("a | b", "x" * 121)),
     *(([*LOUD, option, value], sentence) for option, value, sentence in (
         ("--out", "no/x.jsonl", "no folder"), ("--picture", "no/x.png", "no folder"), ("--beside", "no", "paper"),
-        ("--out", "/proc/x.jsonl", "cannot be written"), ("--out", "a folder", "it is a folder"),
+        ("--out", "/proc/x.jsonl", "cannot be written"), ("--out", "a folder.jsonl", "it is a folder"),
     )),
 ])  # fmt: skip
 def test_mistakes_are_one_sentence(here, reproduce, words, sentence):

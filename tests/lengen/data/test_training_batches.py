@@ -355,10 +355,7 @@ RETURNED = {
     "large": (PAIRS, PairAddition, "answer", after(lambda rows: rows + 20), "PairAddition.answer: found values from"),
     # |a - b| by columns = a - b leaves negative digits, which read as the last symbols
     "negative": (
-        PAIRS,
-        PairAddition,
-        "columns",
-        lambda _: lambda self, operands: operands[:, 0] - operands[:, 1],
+        PAIRS, PairAddition, "columns", lambda _: lambda self, operands: operands[:, 0] - operands[:, 1],
         "PairAddition.answer: found values from -",
     ),
     "floats": (COPY, Copy, "answer", after(torch.Tensor.float), "Copy.answer: found torch.float32; expected integers"),
@@ -368,11 +365,7 @@ RETURNED = {
     "axes": (COPY, Copy, "answer", after(lambda rows: rows[:, None]), "Copy.answer: found shape (8, 1, "),
     "drawn": (COPY, Copy, "train", after(list), "Copy.train: found list; expected lengen.digits.Problems"),
     "operands": (
-        COPY,
-        Copy,
-        "train",
-        after(lambda p: p._replace(operands=p.operands - 1)),
-        "Copy.train, operands: found",
+        COPY, Copy, "train", after(lambda p: p._replace(operands=p.operands - 1)), "Copy.train, operands: found",
     ),
     "lengths": (COPY, Copy, "train", after(lambda p: p._replace(lengths=p.lengths[:2])), "Copy.train, lengths: "),
     "read": (COPY, Copy, "parse", after(lambda p: p._replace(operands=(p.operands + 1) % 10)), "Copy.parse(['"),
@@ -381,24 +374,18 @@ RETURNED = {
     "unhinted": (COPY, LinearFormat, "layout", without("hints"), "hints of "),
     "unanswered": (COPY, LinearFormat, "layout", after(unanswered), "found a response that begins at slot 0 of"),
     "levels": (
-        COPY,
-        LinearFormat,
-        "layout",
-        after(lambda layout: layout.coordinates.__setitem__(0, (0,)) or layout),
+        COPY, LinearFormat, "layout", after(lambda layout: layout.coordinates.__setitem__(0, (0,)) or layout),
         "found other numbers of coordinates; expected 2 a slot",
     ),
     "rows": (
-        COPY,
-        LinearFormat,
-        "layout",
-        after(lambda layout: Layout.number(layout, "carries", 0, [0]) or layout),
+        COPY, LinearFormat, "layout", after(lambda layout: Layout.number(layout, "carries", 0, [0]) or layout),
         "found digits of rows ['carries']",
     ),
     "float ids": (COPY, Consecutive, "ids", after(torch.Tensor.float), "Consecutive.ids: found torch.float32"),
     "negative ids": (COPY, Consecutive, "ids", after(lambda ids: ids - 5), "Consecutive.ids: found values from -5 to"),
     "fewer ids": (COPY, Consecutive, "ids", after(lambda ids: ids[:, :, 1:]), "Consecutive.ids: found shape (1, 1, "),
     "ids of other examples": (COPY, Consecutive, "ids", after(lambda ids: ids.expand(1, 3, -1)), "(levels, 8 or 1, "),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RETURNED)

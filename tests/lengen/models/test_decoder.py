@@ -35,24 +35,17 @@ GOLDEN = {
 SETTINGS = {
     "addition, learned, coupled": spec(data_spec("addition"), TRAIN),
     "addition, fire, plain": spec(
-        data_spec("addition", scratchpad=False, position_ids="consecutive"),
-        TRAIN,
-        encoding="fire",
-        norm="layernorm",
-        tied=False,
-        init="normal",
+        data_spec("addition", scratchpad=False, position_ids="consecutive"), TRAIN, encoding="fire", norm="layernorm",
+        tied=False, init="normal",
     ),
     "multiplication, nope": spec(
         data_spec("multiplication", position_ids="none"), TRAIN, encoding="none", activation="relu", norm_place="pre"
     ),
     "parity, rope, fixed set": spec(
-        data_spec("parity", position_ids="consecutive", examples=20),
-        TRAIN,
-        encoding="rope",
-        norm_place="sandwich",
+        data_spec("parity", position_ids="consecutive", examples=20), TRAIN, encoding="rope", norm_place="sandwich",
         scale_attention=True,
     ),
-}
+}  # fmt: skip
 BIASES = {
     "hard alibi": (HardALiBi((1, 2)), lengen.NoEncoding(), lengen.NoPositionIds()),
     "window": (Window(2), Rotary(), Consecutive()),
