@@ -59,7 +59,7 @@ def test_the_choice_is_recorded_with_its_reason_and_float32_rounds_nothing(tmp_p
     assert found["products"] in ("native", "emulated") and not found["compiled"] and found["why"]
     assert json.loads((tmp_path / FILE).read_text()) == found
     setting = replace(SHORT, train=replace(SHORT.train, precision="32-true"))
-    assert trained(tmp_path, setting).info["kernels"]["products"] == "none"
+    assert trained(tmp_path / "single", setting).info["kernels"]["products"] == "none"
 
 
 @pytest.mark.parametrize("kept", ["native", "emulated"])
