@@ -166,8 +166,8 @@ def solve(options: argparse.Namespace, _: Any) -> None:
 
 def add_arguments(command: argparse.ArgumentParser, arguments: Sequence[Argument]) -> None:
     """Add the arguments of a row to its parser."""
-    for one in arguments:
-        command.add_argument(*one.names, **one.fields)
+    for argument in arguments:
+        command.add_argument(*argument.names, **argument.fields)
 
 
 def parser() -> argparse.ArgumentParser:

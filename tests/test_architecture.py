@@ -13,19 +13,14 @@ from papers import found
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("lengen", "papers", "reproduce")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-LIGHT = [
-    "lengen/__init__.py",
-    "lengen/metrics/__init__.py",
-    "lengen/paper.py",
-    "lengen/settings/spec.py",
-    "lengen/experiment.py",
-    "lengen/results/records.py",
-    "lengen/results/progress.py",
-    "lengen/training/operations.py",
-    "reproduce/runs/costs.py",
-    *(str(path.relative_to(ROOT)) for path in ROOT.glob("papers/*/experiments.py")),
-]
-"""Modules that ``list``, ``show`` and ``compare`` load: no torch behind them."""
+UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
+UNIX_NAMES = {
+    "os": {"fork", "geteuid", "getloadavg", "getuid", "killpg", "sched_getaffinity", "sched_setaffinity", "setsid"}
+    | {"statvfs", "uname", "wait", "waitpid", "register_at_fork", "mkfifo", "chown", "getpgid", "O_DIRECTORY"},
+    "signal": {"SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH"}
+    | {"alarm", "pause", "setitimer", "pthread_sigmask"},
+}
+"""What Windows lacks."""
 
 
 def imports(path: Path, *, at_load: bool = False) -> set[str]:
@@ -57,16 +52,6 @@ def files() -> list[Path]:
     if listed.returncode:
         pytest.skip("not a git checkout")
     return [path for text in listed.stdout.decode().split("\0") if text and (path := ROOT / text).is_file()]
-
-
-UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}
-UNIX_NAMES = {
-    "os": {"fork", "geteuid", "getloadavg", "getuid", "killpg", "sched_getaffinity", "sched_setaffinity", "setsid"}
-    | {"statvfs", "uname", "wait", "waitpid", "register_at_fork", "mkfifo", "chown", "getpgid", "O_DIRECTORY"},
-    "signal": {"SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH"}
-    | {"alarm", "pause", "setitimer", "pthread_sigmask"},
-}
-"""What Windows lacks."""
 
 
 def test_nothing_needs_what_only_unix_has_and_names_a_place_on_one_machine():
@@ -172,31 +157,6 @@ def test_papers_are_numbered_listed_and_known_to_the_catalogue_alone():
     done = subprocess.run([sys.executable, "-S", "-m", "papers"], cwd=ROOT, capture_output=True, text=True, check=True)
     listed = [f"{paper.number}\t{paper.name}\t{paper.title}\t{paper.apart}" for paper in found()]
     assert done.stdout.splitlines() == listed
-
-
-def module_path(module: str) -> Path | None:
-    base = ROOT.joinpath(*module.split("."))
-    return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
-
-
-@pytest.mark.parametrize("light", LIGHT)
-def test_light_modules_load_no_torch(light):
-    """Followed through everything of ours that they load, packages included."""
-    heavy = {"torch", "lightning", "torchmetrics", "matplotlib", "pandas", "seaborn", "safetensors", "rapidfuzz"}
-    assert (ROOT / light).is_file()
-    seen, todo = set(), [".".join(Path(light).with_suffix("").parts)]
-    while todo:
-        module = todo.pop()
-        parts = module.split(".")
-        for own in {".".join(parts[:i]) for i in range(1, len(parts) + 1)} - seen:
-            path = module_path(own) if parts[0] in PACKAGES else None
-            seen.add(own)
-            if path is None:
-                continue
-            loaded = imports(path, at_load=True)
-            assert not {m.split(".")[0] for m in loaded} & heavy, f"{light} loads {own}, which loads a heavy library"
-            todo += loaded
-    assert "lengen" in seen or light.startswith("papers")
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name)

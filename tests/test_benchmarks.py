@@ -10,28 +10,18 @@ from hypothesis import strategies as st
 from benchmarks import __main__ as bench
 from benchmarks import speed
 from benchmarks.timing import SPREAD, entry, exponent
+from tests.fixtures.refusals import refused
 
 NAMES = {
-    "data_examples_per_second",
-    "data_examples_per_second_thesis",
-    "verify_vs_cached_decoding",
-    "verify_vs_uncached_decoding",
-    "encoder_decoder_verify_vs_cached",
-    "scaling_verify",
-    "scaling_cached",
-    "scaling_uncached",
-    "trainer_vs_bare_loop",
-    "encoder_decoder_trainer_vs_bare_loop",
-    "data_share_of_step",
-    "parameters",
-    "edit_distance_vs_torchmetrics",
-    "calibration_vs_loop",
-    "calibration_milliseconds",
-    "machine",
-}
+    "data_examples_per_second", "data_examples_per_second_thesis", "verify_vs_cached_decoding",
+    "verify_vs_uncached_decoding", "encoder_decoder_verify_vs_cached", "scaling_verify", "scaling_cached",
+    "scaling_uncached", "trainer_vs_bare_loop", "encoder_decoder_trainer_vs_bare_loop", "data_share_of_step",
+    "parameters", "edit_distance_vs_torchmetrics", "calibration_vs_loop", "calibration_milliseconds", "machine",
+}  # fmt: skip
 
 
 WHAT = "exact match of ten operands of ten digits, ninety-six examples at once, beside greedy decoding with a cache"
+RATIOS = st.lists(st.floats(0.01, 100), min_size=2, max_size=40)
 
 
 @pytest.fixture(autouse=True)
@@ -81,8 +71,7 @@ def test_one_benchmark_alone_is_measured_and_an_unknown_one_is_refused(tmp_path,
     shown = capsys.readouterr().out
     assert "measuring calibration" in shown and "measuring data" not in shown
     assert list(tmp_path.rglob("*")) == [], "nothing is written unasked"
-    with pytest.raises(SystemExit, match="2"):
-        bench.main(["--only", "knitting"], speed.TINY)
+    refused(SystemExit, "2", bench.main, ["--only", "knitting"], speed.TINY)
     said = capsys.readouterr().err
     assert all(name in said for name in bench.BENCHMARKS)
 
@@ -103,12 +92,8 @@ def test_every_way_of_decoding_does_equal_work_to_the_full_length():
 def test_results_that_cannot_be_written_end_with_one_sentence(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("a file where a folder should be")
     monkeypatch.setattr(bench, "measure", lambda *_: [])
-    with pytest.raises(SystemExit, match="2"):
-        bench.main(["--out", str(tmp_path / "file" / "speed.json")], speed.TINY)
+    refused(SystemExit, "2", bench.main, ["--out", str(tmp_path / "file" / "speed.json")], speed.TINY)
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-RATIOS = st.lists(st.floats(0.01, 100), min_size=2, max_size=40)
 
 
 @given(RATIOS)

@@ -29,6 +29,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = readme.pages(ROOT)
 GITHUB = ("../../actions/", "../../deployments/")
 """Links of the front page to what GitHub makes of a repository, wherever it lies there."""
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "clusters.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^ {4}\.venv/bin/python -m reproduce (.+)", PAGE, re.MULTILINE)
+WITH_CELLS = [page for page in sorted(ROOT.glob("docs/**/*.md")) if CELL.search(page.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture(scope="module")
@@ -131,21 +135,25 @@ def printed(block: str) -> tuple[str, list[str]]:
 SHOWN = [printed(block) for block in re.findall(r"(?:^    .+\n)+", README, re.MULTILINE) if "-m reproduce" in block]
 
 
-def test_the_commands_of_the_front_page_print_what_stands_there(capsys, monkeypatch, tmp_path) -> None:
+def test_commands_of_the_front_page_print_what_stands_there_and_statements_have_ids(reproduce, monkeypatch, tmp_path):
     (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert len(SHOWN) == 1 and sum(len(lines) for _, lines in SHOWN) == 5
     for command, lines in SHOWN:
         arguments, _, head = command.partition(" -m reproduce ")[2].partition(" | head -")
-        assert main(shlex.split(arguments)) == 0
-        said = capsys.readouterr().out.splitlines()[: int(head) if head else None]
+        said = reproduce(shlex.split(arguments)).out.splitlines()[: int(head) if head else None]
         assert [line.rstrip() for line in said] == [line[4:] for line in lines]
+    (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
+    said = " ".join(reproduce("compare coupling/sums-twice").out.split())
+    assert "id sums-twice" in said and said.count(" id ") == 1
 
 
-@pytest.mark.parametrize(
-    ("profile", "given", "workers"), [("cpu", "20 minutes", 2), ("night", "a night", 2), ("paper", "a GPU", 1)]
-)
-def test_what_it_costs_is_what_a_dry_run_says(profile, given, workers, capsys, monkeypatch, tmp_path) -> None:
+@pytest.mark.parametrize(("profile", "given", "workers"),
+    [("cpu", "20 minutes", 2), ("night", "a night", 2), ("paper", "a GPU", 1)])  # fmt: skip
+def test_what_it_costs_is_what_a_dry_run_says(
+    profile, given, workers, capsys, reproduce, monkeypatch, tmp_path
+) -> None:
     """On a processor with products of bfloat16 numbers, whatever this one has."""
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     monkeypatch.setattr(costs, "rounds_natively", lambda: True)
@@ -157,8 +165,7 @@ def test_what_it_costs_is_what_a_dry_run_says(profile, given, workers, capsys, m
     assert line == f"{', '.join(value for value, _ in told)} {told[0][1]}"
     assert len({unit for _, unit in told}) == 1
     monkeypatch.setattr("reproduce.commands.results.usable_cores", lambda: workers)
-    assert main(["list"]) == 0
-    listed = re.findall(rf" {profile} +(?:< )?([\d.]+ \w+) ", capsys.readouterr().out)
+    listed = re.findall(rf" {profile} +(?:< )?([\d.]+ \w+) ", reproduce("list").out)
     assert listed[:4] == [" ".join(words) for words in told], "list says the same"
 
 
@@ -211,19 +218,6 @@ def test_filling_replaces_blocks_alone_and_statements_have_names_of_four_words(k
     assert f"**{beyond.within_5} of {beyond.compared} published values beyond the trained range" in README
 
 
-def test_a_statement_is_compared_by_its_id(capsys, monkeypatch, tmp_path) -> None:
-    (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    assert main(["compare", "coupling/sums-twice"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "id sums-twice" in said and said.count(" id ") == 1
-
-
-DOCS = ROOT / "docs"
-PAGE = (DOCS / "clusters.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^ {4}\.venv/bin/python -m reproduce (.+)", PAGE, re.MULTILINE)
-
-
 @pytest.mark.parametrize("arguments", COMMANDS)
 def test_every_command_of_the_page_is_one(arguments: str) -> None:
     options = parser().parse_args(shlex.split(arguments))
@@ -267,9 +261,6 @@ def test_the_kubernetes_file_is_whole_and_its_command_is_one() -> None:
         assert volume["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
         assert container["env"] == [{"name": "LENGEN_RESULTS", "value": container["volumeMounts"][0]["mountPath"]}]
     assert claim["spec"]["accessModes"] == ["ReadWriteMany"]
-
-
-WITH_CELLS = [page for page in sorted(ROOT.glob("docs/**/*.md")) if CELL.search(page.read_text(encoding="utf-8"))]
 
 
 def test_a_cell_shows_its_last_value_and_pages_with_cells_are_found():

@@ -31,7 +31,7 @@ def compare_command(options: argparse.Namespace) -> int:
     selector = options.selector or "*"
     first, _, rest = selector.strip("/").partition("/")
     known = statements(first) if rest and first in CATALOGUE.papers() else ()
-    statement = next((one for one in known if one.id == rest), None)
+    statement = next((each for each in known if each.id == rest), None)
     if statement is None:
         chosen = CATALOGUE.behind(selector)
     else:

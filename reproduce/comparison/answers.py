@@ -83,15 +83,15 @@ def trend(groups: Sequence[Sequence[float]]) -> float:
     ways = {(0,) * len(groups): Counter([0])}
     for _, ties in sorted(pool.items()):
         before, ways = ways, defaultdict(Counter)
-        for dealt, found in before.items():
+        for dealt, counts in before.items():
             for more in _deals(ties, [len(group) - n for group, n in zip(groups, dealt, strict=True)]):
                 gain = sum(2 * dealt[i] * more[j] + more[i] * more[j] for i, j in pairs)
                 alike = math.factorial(ties) // math.prod(map(math.factorial, more))
                 after = tuple(map(operator.add, dealt, more))
-                ways[after].update({twice + gain: number * alike for twice, number in found.items()})
+                ways[after].update({twice + gain: number * alike for twice, number in counts.items()})
     seen = sum((b > a) * 2 + (b == a) for i, j in pairs for a in groups[i] for b in groups[j])
-    (found,) = ways.values()
-    return sum(number for twice, number in found.items() if twice >= seen) / found.total()
+    (counts,) = ways.values()
+    return sum(number for twice, number in counts.items() if twice >= seen) / counts.total()
 
 
 def _deals(seeds: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -208,8 +208,10 @@ class Answer:
     @property
     def deciding(self) -> tuple[Finding, ...]:
         """The part that the answer is from; of one that holds all parts."""
-        decisive = next((one for one in self.findings if one.word == self.word != HOLDS and one.left), None)
-        return (decisive,) if decisive else tuple(one for one in self.findings if one.left)
+        decisive = next(
+            (finding for finding in self.findings if finding.word == self.word != HOLDS and finding.left), None
+        )
+        return (decisive,) if decisive else tuple(finding for finding in self.findings if finding.left)
 
     @property
     def seeds(self) -> int:
@@ -261,10 +263,10 @@ def _distance(experiment: Experiment, runs: Sequence[Run]) -> str:
     It is that of shorter problems if the longest published length was not tested.
     """
     paper = experiment.specs.get("paper")
-    found = farthest(distance(run, paper) for run in runs)
-    if found in NEAR and paper and (cells := tested(runs)) and max(cells)[0] < max(paper.test.lengths):
+    worst = farthest(distance(run, paper) for run in runs)
+    if worst in NEAR and paper and (cells := tested(runs)) and max(cells)[0] < max(paper.test.lengths):
         return SHORTER
-    return found
+    return worst
 
 
 def _sides(
@@ -335,7 +337,7 @@ def _level(part: Part, sides: Sequence[Side]) -> Reason | None:
             missed.append((miss, Reason("seeds disagree", where, right, len(side.seeds))))
         else:
             missed.append((miss, Reason("level" if part.any_size else "missed", where)))
-    return max(missed, key=lambda one: (one[1].kind == "level", one[0]), default=(0, None))[1]
+    return max(missed, key=lambda pair: (pair[1].kind == "level", pair[0]), default=(0, None))[1]
 
 
 def of_median(seeds: Sequence[float]) -> Sequence[float]:

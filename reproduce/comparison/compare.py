@@ -45,8 +45,8 @@ class Comparison:
     @property
     def measured(self) -> bool:
         """True if any run is behind it."""
-        found = [finding for one in self.answers for finding in (*one.findings, *one.details)]
-        return any(line.trained for line in self.lines) or any(one.distance for one in (*found, *self.details))
+        findings = [finding for one in self.answers for finding in (*one.findings, *one.details)]
+        return any(line.trained for line in self.lines) or any(one.distance for one in (*findings, *self.details))
 
     def of(self, experiments: Iterable[Experiment], statement: str = "") -> "Comparison":
         """Return the comparison of these experiments alone; of the statements the one with this id, if one is named."""

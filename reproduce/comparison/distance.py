@@ -96,11 +96,11 @@ Differences = Mapping[str, tuple[object, object]]
 
 def differing(paper: Spec | None, runs: Iterable[Run]) -> Differences:
     """Return the hyper-parameters in which runs are not the published specification, in the order of its fields."""
-    found: dict[str, tuple[object, object]] = {}
+    fields: dict[str, tuple[object, object]] = {}
     for run in runs:
         if paper is not None and not run.constructed:
-            found |= differences(build(run.info["spec"], type(paper), "spec"), paper)
-    return found
+            fields |= differences(build(run.info["spec"], type(paper), "spec"), paper)
+    return fields
 
 
 @cache  # the seeds of an experiment share a specification, and its values the runs
@@ -139,8 +139,8 @@ def in_words(every: Iterable[Differences]) -> str:
     """
     ours: dict[str, dict[str, None]] = {}
     published: dict[str, object] = {}
-    for found in every:
-        for field, (mine, theirs) in found.items():
+    for fields in every:
+        for field, (mine, theirs) in fields.items():
             ours.setdefault(field, {})[_value(mine)] = None
             published[field] = theirs
     return ", ".join(

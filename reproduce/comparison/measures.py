@@ -71,11 +71,11 @@ def inside(cells: Cells, trained: Trained, region: Region, lengths: Bounds, coun
     >>> inside([(2, 1), (3, 1), (4, 1), (5, 1)], Trained(3, 1), REGIONS["next"], None, None)
     [(4, 1)]
     """
-    kept = [(n, m) for n, m in cells if region.holds(trained, n, m) and _within(n, lengths) and _within(m, counts)]
-    if region.only is None or not kept:
-        return kept
-    chosen = region.only(n for n, _ in kept)
-    return [cell for cell in kept if cell[0] == chosen]
+    within = [(n, m) for n, m in cells if region.holds(trained, n, m) and _within(n, lengths) and _within(m, counts)]
+    if region.only is None or not within:
+        return within
+    chosen = region.only(n for n, _ in within)
+    return [cell for cell in within if cell[0] == chosen]
 
 
 def _within(value: int, bounds: Bounds) -> bool:
@@ -86,12 +86,12 @@ def scalar(name: str) -> Measure:
     """Return a number of run.json that the run wrote there itself."""
 
     def value(run: Run) -> tuple[float, int]:
-        if (found := run.info.get("scalars", {}).get(name)) is None:
+        if (number := run.info.get("scalars", {}).get(name)) is None:
             raise Missing(
                 f"run.json of {short(run.experiment)}, seed {run.seed}, holds no scalar {name}: "
                 "left out where it has no meaning, as after a training that never converged"
             )
-        return float(found), 1
+        return float(number), 1
 
     return OfRun(name.replace("_", " "), value)
 
@@ -103,13 +103,13 @@ def _array(name: str, kind: str) -> Measure:
     """
 
     def examples(run: Run, length: int) -> np.ndarray:
-        found = measures.stored(run, f"{kind}.{name}.{length}").astype(float)
-        numbers: np.ndarray = found[found == found]  # nan is not itself
+        stored = measures.stored(run, f"{kind}.{name}.{length}").astype(float)
+        numbers: np.ndarray = stored[stored == stored]  # nan is not itself
         return numbers
 
     def value(run: Run, length: int) -> tuple[float, int]:
-        kept = examples(run, length)
-        return float(kept.sum()), len(kept)
+        counted = examples(run, length)
+        return float(counted.sum()), len(counted)
 
     return ByLength(name.replace("_", " ").replace(".", ", "), value, proportion=kind == "hits")
 
@@ -154,11 +154,11 @@ class Vocabulary:
             metric = METRICS[name]
             return Scored(metric.words, metric.numerator, metric.denominator, metric.proportion)
         family, dot, rest = name.partition(".")
-        found = {**FAMILIES, **self.own}[family]
-        if isinstance(found, Measure) is bool(dot):
+        made = {**FAMILIES, **self.own}[family]
+        if isinstance(made, Measure) is bool(dot):
             raise KeyError(name)
         try:
-            return found if isinstance(found, Measure) else found(rest)
+            return made if isinstance(made, Measure) else made(rest)
         except ValueError:  # no axis, or no number
             raise KeyError(name) from None
 
@@ -200,14 +200,14 @@ def tested(runs: Sequence[Run], second: int = 1) -> set[tuple[int, int]]:
 
 def pooled(kind: Measure, runs: Sequence[Run], mode: str, cells: Cells) -> tuple[list[float], int]:
     """Return the value of each run over all problems of these cells, and the number of problems of one run."""
-    found = ratios(kind, runs, cells, mode)
+    counted = ratios(kind, runs, cells, mode)
     values = []
-    for run, pairs in zip(runs, found, strict=True):
+    for run, pairs in zip(runs, counted, strict=True):
         bottom = sum(bottom for _, bottom in pairs)
         if not bottom:
             raise Missing(f"no problem of {run.experiment}, seed {run.seed}, can be measured")
         values.append(sum(top for top, _ in pairs) / bottom)
-    return values, 0 if isinstance(kind, OfRun) else sum(int(bottom) for _, bottom in found[0])
+    return values, 0 if isinstance(kind, OfRun) else sum(int(bottom) for _, bottom in counted[0])
 
 
 Stored = Callable[[str, str], Sequence[Run]]
@@ -220,7 +220,7 @@ def reader(paper: str, stores: Sequence[Store]) -> Stored:
 
     @cache
     def stored(name: str, profile: str) -> Sequence[Run]:
-        found = (CATALOGUE.declared_runs(store, known[name], profile) for store in stores)
-        return next((runs for runs in found if runs), [])
+        of_stores = (CATALOGUE.declared_runs(store, known[name], profile) for store in stores)
+        return next((runs for runs in of_stores if runs), [])
 
     return stored

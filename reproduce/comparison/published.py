@@ -118,7 +118,7 @@ def _group(group: Mapping[str, Any], where: str, known: Mapping[str, Experiment]
         yield Setting(
             "-".join(filter(None, (group.get("prefix", "setting"), name))),
             group["place"], value, tuple(names),
-            {each: found for each, found in ours.items() if not _holds(found, relation, value, tolerance)},
+            {each: number for each, number in ours.items() if not _holds(number, relation, value, tolerance)},
             tuple(group.get("deviations", ())),
         )  # fmt: skip
 

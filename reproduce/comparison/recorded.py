@@ -30,8 +30,8 @@ class Recorded:
 
     def counts(self, ids: list[str] | None = None) -> Counter[str]:
         """Return the number of statements, or of these, by answer."""
-        kept = [word for name, word in self.answers.items() if ids is None or name in ids]
-        return Counter({word: kept.count(word) for word in WORDS})
+        chosen = [word for name, word in self.answers.items() if ids is None or name in ids]
+        return Counter({word: chosen.count(word) for word in WORDS})
 
 
 def apart(points: float, relation: str) -> float:

@@ -116,7 +116,7 @@ def statements(paper: str) -> tuple[Statement, ...]:
 
 def parse(table: Mapping[str, Any], where: str, known: Mapping[str, Experiment], paper: str) -> tuple[Statement, ...]:
     """Check the list ``statement`` of a table; ``where`` names the file in messages."""
-    found: list[Statement] = []
+    read: list[Statement] = []
     for index, row in enumerate(table.get("statement", []), 1):
         place = f"{where}: statement {row.get('id', index) if isinstance(row, dict) else index!r}"
         try:
@@ -125,10 +125,10 @@ def parse(table: Mapping[str, Any], where: str, known: Mapping[str, Experiment],
             raise PublishedError(f"{place}: {_sentence(str(error))}") from None
         for mistake in _mistakes(statement, known, paper):
             raise PublishedError(f"{place}: {mistake}")
-        if statement.id in {other.id for other in found}:
+        if statement.id in {other.id for other in read}:
             raise PublishedError(f"{place}: the id stands twice; every statement needs its own")
-        found.append(statement)
-    return tuple(found)
+        read.append(statement)
+    return tuple(read)
 
 
 def _sentence(message: str) -> str:
@@ -192,21 +192,21 @@ def digest(statement: Statement) -> str:
 
 def digest_of_claim(row: Mapping[str, Any]) -> str:
     """Return the digest of a ``claim`` entry of earlier versions, from its table."""
-    asked = {"check": row["check"]} | {
+    fields = {"check": row["check"]} | {
         name: value
         for name, value in (EARLIER | dict(row)).items()
         if name not in EARLIER_ASIDE and value is not None and value != "" and value != []
     }
     for name in ("threshold", "limit", "low", "high"):
-        if isinstance(asked.get(name), int) and not isinstance(asked.get(name), bool):
-            asked[name] = float(asked[name])
-    if "learned" in asked:
-        asked["learned"] = {name: value for name, value in asked["learned"].items() if name != "why" and value != ""}
-    return _sum(asked)
+        if isinstance(fields.get(name), int) and not isinstance(fields.get(name), bool):
+            fields[name] = float(fields[name])
+    if "learned" in fields:
+        fields["learned"] = {name: value for name, value in fields["learned"].items() if name != "why" and value != ""}
+    return _sum(fields)
 
 
-def _sum(asked: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+def _sum(fields: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def knew(info: Mapping[str, object], statement: Statement) -> bool:
@@ -218,11 +218,11 @@ def knew(info: Mapping[str, object], statement: Statement) -> bool:
 def standing(paper: str, profile: str) -> Mapping[str, Mapping[str, str]]:
     """Return for every home of a run at a profile the statements that rest on it, each with its digest."""
     experiments = {item.name: item for item in CATALOGUE.experiments(paper)}
-    found: dict[str, dict[str, str]] = {}
+    digests: dict[str, dict[str, str]] = {}
     for statement in statements(paper):
         for name in statement.names:
-            found.setdefault(CATALOGUE.home(experiments[name], profile).name, {})[statement.id] = digest(statement)
-    return found
+            digests.setdefault(CATALOGUE.home(experiments[name], profile).name, {})[statement.id] = digest(statement)
+    return digests
 
 
 def history(runs: Iterable[Run], repository: Path | None) -> tuple[Counter[str], list[str]]:
@@ -232,7 +232,7 @@ def history(runs: Iterable[Run], repository: Path | None) -> tuple[Counter[str],
     otherwise. ``repository`` is None outside a checkout.
     """
     counts: Counter[str] = Counter()
-    told: list[str] = []
+    sentences: list[str] = []
     for run in runs:
         recorded = run.info.get("claims")
         if not isinstance(recorded, dict):
@@ -244,10 +244,10 @@ def history(runs: Iterable[Run], repository: Path | None) -> tuple[Counter[str],
             continue
         wrong = [name for name, value in recorded.items() if known.get(name) != value]
         counts[OTHERWISE if wrong else AS_NOW] += 1
-        told += [
+        sentences += [
             f"{run.experiment} {run.profile} seed {run.seed}: {name} was another one at {commit}" for name in wrong
         ]
-    return counts, told
+    return counts, sentences
 
 
 @cache
@@ -261,9 +261,9 @@ def _at(repository: Path, commit: str, path: str) -> Mapping[str, str] | None:
     if done.returncode:
         return None
     table = tomllib.loads(done.stdout.decode("utf-8"))
-    found = {row["id"]: digest_of_claim(row) for row in table.get("claim", []) if "check" in row}
+    digests = {row["id"]: digest_of_claim(row) for row in table.get("claim", []) if "check" in row}
     for row in table.get("statement", []):
         for part in (*row["parts"], *row.get("details", ())):
             part.pop("unseen", None)  # earlier versions had it, and it decided no answer
-        found[row["id"]] = digest(msgspec.convert(row, Statement))
-    return found
+        digests[row["id"]] = digest(msgspec.convert(row, Statement))
+    return digests

@@ -26,12 +26,12 @@ def telling_first(jobs: Sequence[Job], store: Store) -> list[Job]:
             ranks[home] = min(rank, ranks.get(home, rank))
 
     for paper in dict.fromkeys(job.experiment.split("/")[0] for job in jobs):
-        found = compare(paper, [store])
-        for answer in found.answers:
+        comparison = compare(paper, [store])
+        for answer in comparison.answers:
             for finding in answer.findings:
                 if finding.word in (*UNDECIDED, CONTRADICTED):
                     mark(finding.part.names, UNDECIDED.index(finding.word) if finding.word in UNDECIDED else 2)
-        for line in found.lines:
+        for line in comparison.lines:
             if line.beyond and (line.ours is None or line.apart > MET):
                 mark(line.value.experiments, 3)
     return sorted(jobs, key=lambda job: (ranks.get(job.experiment, 4), job.seed, cost(job.spec, job.profile).total))

@@ -133,18 +133,18 @@ def values(paper: str, again: bool = False) -> tuple[Value, ...]:
     """
     path = CATALOGUE.paper(paper).published
     known = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
-    found: dict[tuple[Any, ...], Value] = {}
+    by_key: dict[tuple[Any, ...], Value] = {}
     tables = [table for table in load(path).get("table", []) if again or not table.get("again")]
     for value in (value for table in tables for value in group_values(table, paper, known)):
         homes = tuple(CATALOGUE.home(known[name], "paper").name for name in value.experiments)
         names = value.experiments if again else homes
         key = (names, value.lengths, value.counts, value.measure, value.mode, value.statistic, value.across)
-        first = found.get(key)
+        first = by_key.get(key)
         if first is None:
-            found[key] = value
+            by_key[key] = value
         elif value.place not in first.place:
-            found[key] = replace(first, place=f"{first.place}; {value.place}")
-    return tuple(found.values())
+            by_key[key] = replace(first, place=f"{first.place}; {value.place}")
+    return tuple(by_key.values())
 
 
 def group_values(group: Mapping[str, Any], paper: str, known: Mapping[str, Experiment]) -> Iterator[Value]:
@@ -160,7 +160,7 @@ def group_values(group: Mapping[str, Any], paper: str, known: Mapping[str, Exper
         if not names:
             raise PublishedError(f"{paper}: table '{group['prefix']}', row '{name}': no experiment {experiments}")
         for column, printed in zip(columns, numbers, strict=True):
-            if (found := _printed(printed)) is None:
+            if (bound := _printed(printed)) is None:
                 continue
             where = {"lengths": [column, column]} if isinstance(column, int) else column
             row = {**group, **({"region": column} if isinstance(column, str) else where)}
@@ -168,7 +168,7 @@ def group_values(group: Mapping[str, Any], paper: str, known: Mapping[str, Exper
             lengths, counts = ((), (1,)) if whole else _cells(known[names[0]], row)
             yield Value(
                 id=f"{group['prefix']}-{name}" + (f"-{column}" if "over" not in group else ""),
-                paper=paper, place=row["place"], words=words, experiments=names, relation=found[0], published=found[1],
+                paper=paper, place=row["place"], words=words, experiments=names, relation=bound[0], published=bound[1],
                 lengths=lengths, counts=counts, **{field: row[field] for field in OPTIONAL if field in row},
             )  # fmt: skip
 
@@ -181,8 +181,8 @@ def _printed(value: int | float | str) -> tuple[str, float] | None:
     """
     if not isinstance(value, str):
         return "=", float(value)
-    found = re.fullmatch(r"([<>]=?)([\d.]+)", value)
-    return (found[1], float(found[2])) if found else None
+    parts = re.fullmatch(r"([<>]=?)([\d.]+)", value)
+    return (parts[1], float(parts[2])) if parts else None
 
 
 def _cells(experiment: Experiment, row: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -191,10 +191,10 @@ def _cells(experiment: Experiment, row: Mapping[str, Any]) -> tuple[tuple[int, .
     trained = spec.data.trained
     tested = spec.test.counts if trained.second > 1 or len(spec.test.counts) > 1 else (1,)
     cells = [(length, count) for length in spec.test.lengths for count in tested]
-    asked = inside(cells, trained, REGIONS[row.get("region", "all")], row.get("lengths"), row.get("counts"))
-    if not asked:  # printed at a length that the specification leaves out
+    chosen = inside(cells, trained, REGIONS[row.get("region", "all")], row.get("lengths"), row.get("counts"))
+    if not chosen:  # printed at a length that the specification leaves out
         return tuple(row["lengths"][-1:]), tuple(row.get("counts", (1,))[-1:])
-    return tuple(sorted({n for n, _ in asked})), tuple(sorted({m for _, m in asked}))
+    return tuple(sorted({n for n, _ in chosen})), tuple(sorted({m for _, m in chosen}))
 
 
 @dataclass(frozen=True)
@@ -317,9 +317,9 @@ def _line(value: Value, experiments: Sequence[Experiment], stored: Stored) -> Li
         trained = min(map(len, runs))
         if where in NEAR:
             try:
-                found = _compared(value, where, profile, runs)
+                line = _compared(value, where, profile, runs)
                 every = (differing(item.specs.get("paper"), some) for item, some in zip(experiments, runs, strict=True))
-                return replace(found, differs={name: pair for some in every for name, pair in some.items()})
+                return replace(line, differs={name: pair for some in every for name, pair in some.items()})
             except Missing:
                 pass  # trained as published, and not tested there
         if not lacking.trained:
@@ -335,8 +335,8 @@ def _compared(value: Value, where: str, profile: str, runs: Sequence[Sequence[Ru
         pooled = [scale * seed for _, seeds in each for seed in seeds]
         ours = (fmean if value.across == "mean" else stdev)(pooled)
         return Line(value, where, profile, tuple(pooled), ours, trained=len(pooled))
-    pairs = [(*found, some[0].experiment) for found, some in zip(each, runs, strict=True)]
-    ours, seeds, of = min(pairs, key=lambda one: (_favour(value, scale * one[0]), len(one[1])))
+    pairs = [(*medians, some[0].experiment) for medians, some in zip(each, runs, strict=True)]
+    ours, seeds, of = min(pairs, key=lambda pair: (_favour(value, scale * pair[0]), len(pair[1])))
     return Line(value, where, profile, tuple(scale * seed for seed in seeds), scale * ours, of, len(seeds))
 
 
@@ -378,9 +378,9 @@ def yes(true: bool) -> str:
     return "yes" if true else "no"
 
 
-def to_csv(found: Iterable[Line]) -> str:
+def to_csv(lines: Iterable[Line]) -> str:
     """Return the lines as comma-separated values: shares in percent, points as ours less published."""
-    return to_table(COLUMNS, map(_row, found))
+    return to_table(COLUMNS, map(_row, lines))
 
 
 def _row(line: Line) -> tuple[object, ...]:

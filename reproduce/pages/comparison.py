@@ -36,55 +36,57 @@ DETAILS = ("comparison", "outcome", "measured", "p", "seeds left out")
 RULES = Path(__file__).with_name("rules.md").read_text(encoding="utf-8")
 
 
-def page(found: Comparison) -> str:
+def page(comparison: Comparison) -> str:
     """Return comparison.md."""
-    title = CATALOGUE.paper(found.paper).title
-    parts = [f"# {title}: published and measured", score_of(found)]
-    if found.answers:
-        reasons = [f"- *{one.statement.id}*, {one.word}: {why}." for one in found.answers if (why := text.reason(one))]
-        parts += ["## Main statements", statements_table(found.answers), "\n".join(reasons)]
-    if found.beside:
-        values = f"{_scores(found.beside)}\n\n{values_table(found.beside)}"
-        parts += [folded(f"Published beside ours: {len(found.beside)} values", values)]
-    if found.answers:
-        parts += [folded("Comparisons that each statement rests on", _details(found.answers))]
-    if found.details:
-        parts += [table(DETAILS, (_detail(one, "") for one in found.details))]
-    parts += [lacking_table(found.lines), _settings(found), folded("How answers are given", RULES)]
-    if deviations := CATALOGUE.deviations(found.paper):
+    title = CATALOGUE.paper(comparison.paper).title
+    parts = [f"# {title}: published and measured", score_of(comparison)]
+    if comparison.answers:
+        reasons = [
+            f"- *{one.statement.id}*, {one.word}: {why}." for one in comparison.answers if (why := text.reason(one))
+        ]
+        parts += ["## Main statements", statements_table(comparison.answers), "\n".join(reasons)]
+    if comparison.beside:
+        values = f"{_scores(comparison.beside)}\n\n{values_table(comparison.beside)}"
+        parts += [folded(f"Published beside ours: {len(comparison.beside)} values", values)]
+    if comparison.answers:
+        parts += [folded("Comparisons that each statement rests on", _details(comparison.answers))]
+    if comparison.details:
+        parts += [table(DETAILS, (_detail(one, "") for one in comparison.details))]
+    parts += [lacking_table(comparison.lines), _settings(comparison), folded("How answers are given", RULES)]
+    if deviations := CATALOGUE.deviations(comparison.paper):
         parts.append(folded("Deviations", "\n".join(f"- **{name}** {words}" for name, words in deviations.items())))
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
-def score_of(found: Comparison) -> str:
+def score_of(comparison: Comparison) -> str:
     """Return the score of published values that are met, and of those beyond the trained range not near 0."""
-    beyond = hard(found.lines)
-    if not found.score.compared:
+    beyond = hard(comparison.lines)
+    if not comparison.score.compared:
         return ""
     rest = f" Beyond the trained range and above {MET} %: {beyond.within_5} of {beyond.compared}."
-    return f"**{found.score}.**{rest if beyond.compared else ''}"
+    return f"**{comparison.score}.**{rest if beyond.compared else ''}"
 
 
 def statements_table(answers: Sequence[Answer]) -> str:
     """Return the statements with their answers."""
     rows = (
-        [f"{one.statement.words}{text.mark(one)}", f"**{one.word}**", one.distance, text.evidence(one)]
-        for one in answers
+        [f"{answer.statement.words}{text.mark(answer)}", f"**{answer.word}**", answer.distance, text.evidence(answer)]
+        for answer in answers
     )
     return table(["statement", "answer", "distance", "measured"], rows)
 
 
-def _scores(found: Sequence[Line]) -> str:
+def _scores(lines: Sequence[Line]) -> str:
     """Return the score of each table or figure."""
-    scores = ((place, score(some)) for place, some in grouped(found, lambda line: line.value.place).items())
-    rows = [[place, str(one.compared), str(one.within_5), str(one.within_2)] for place, one in scores if one.compared]
+    scores = ((place, score(some)) for place, some in grouped(lines, lambda line: line.value.place).items())
+    rows = [[place, str(met.compared), str(met.within_5), str(met.within_2)] for place, met in scores if met.compared]
     return table(["place", "published values", "within 5 points", "within 2"], rows)
 
 
-def values_table(found: Iterable[Line]) -> str:
+def values_table(lines: Iterable[Line]) -> str:
     """Return a table of published values, ours with every seed, points apart; one row for each value."""
     head = ["place", "experiment", "length", "published", "ours", "points apart", "every seed", "distance"]
-    rows = [[line.value.place, *_of_line(line, ".4g"), line.distance] for line in found]
+    rows = [[line.value.place, *_of_line(line, ".4g"), line.distance] for line in lines]
     return table(head, rows)
 
 
@@ -114,9 +116,9 @@ def _detail(finding: Finding, kind: str) -> list[str]:
     return [words, text.outcome(finding), numbers, probability(finding.p), ", ".join(hollow)]
 
 
-def lacking_table(found: Sequence[Line]) -> str:
+def lacking_table(lines: Sequence[Line]) -> str:
     """Say which published measurements lack a value of ours, and what one training at their own setting would cost."""
-    lacking = (line for line in found if line.ours is None)
+    lacking = (line for line in lines if line.ours is None)
     groups = grouped(lacking, lambda line: (line.value.place, *line.value.experiments))
     if not groups:
         return ""
@@ -144,11 +146,11 @@ def _cost(experiments: Sequence[str]) -> str:
     return in_words(sum(cost(CATALOGUE.select_one(name).specs["paper"], "paper").total for name in experiments))
 
 
-def _settings(found: Comparison) -> str:
-    wrong = [setting for setting in found.settings if setting.unequal]
-    if not found.settings:
+def _settings(comparison: Comparison) -> str:
+    wrong = [setting for setting in comparison.settings if setting.unequal]
+    if not comparison.settings:
         return ""
-    equal = f"{len(found.settings) - len(wrong)} of {len(found.settings)}"
+    equal = f"{len(comparison.settings) - len(wrong)} of {len(comparison.settings)}"
     sentence = f"{equal} published hyper-parameters are equal in the paper profile."
     if not wrong:
         return sentence
@@ -169,19 +171,19 @@ def _of_experiments(unequal: Mapping[str, object]) -> str:
     )
 
 
-def statements_csv(found: Iterable[Comparison]) -> str:
+def statements_csv(comparisons: Iterable[Comparison]) -> str:
     """Return the statements of several papers as comma-separated values, under ids that stay: ``paper/statement``."""
-    return to_table(COLUMNS, (row for one in found for row in _rows(one)))
+    return to_table(COLUMNS, (row for comparison in comparisons for row in _rows(comparison)))
 
 
-def _rows(found: Comparison) -> Iterable[list[object]]:
-    paper = CATALOGUE.paper(found.paper)
-    for answer in found.answers:
+def _rows(comparison: Comparison) -> Iterable[list[object]]:
+    paper = CATALOGUE.paper(comparison.paper)
+    for answer in comparison.answers:
         statement = answer.statement
         p = max((finding.p for finding in answer.deciding if finding.p is not None), default=None)
         problems = min((finding.problems for finding in answer.findings if finding.problems), default=0)
         yield [
-            f"{found.paper}/{statement.id}", found.paper, paper.arxiv, paper.openreview, statement.place,
+            f"{comparison.paper}/{statement.id}", comparison.paper, paper.arxiv, paper.openreview, statement.place,
             statement.words, answer.word, text.reason(answer), answer.distance, text.evidence(answer), probability(p),
             answer.seeds or "", problems or "", str(answer.younger).lower(), command(answer),
         ]  # fmt: skip
@@ -197,14 +199,14 @@ def command(answer: Answer) -> str:
 
 def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Path]]:
     """Write comparison.md below each store that has runs of the paper; the comparison of each store, and the files."""
-    found = [compare(paper, [store]) for store in stores]
+    comparisons = [compare(paper, [store]) for store in stores]
     paths = []
-    for store, mine in zip(stores, found, strict=True):
+    for store, mine in zip(stores, comparisons, strict=True):
         if not mine.measured and not store.headers(paper):
             continue
         paths.append(store.path / paper / "comparison.md")
         update(paths[-1], page(mine))
-    return found, paths
+    return comparisons, paths
 
 
 # ------------------------------------------------------------------ on a terminal
@@ -244,30 +246,30 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
 def score_in_words(reference: Comparison, yours: Comparison | None = None, left_out: bool = False) -> Text:
     """Return the score in words: published values that are met, and statements by answer."""
     met = reference.score
-    found = Text(f"{met}", "bold") if met.compared else Text("no published value beside ours yet")
+    words = Text(f"{met}", "bold") if met.compared else Text("no published value beside ours yet")
     if yours is not None and yours.score.compared:
-        found.append(f"; yours: {yours.score}")
+        words.append(f"; yours: {yours.score}")
     if left_out:
-        found.append("; --all prints them")
+        words.append("; --all prints them")
     if reference.answers:
-        found.append("\n").append(answers_in_words(reference.counts))
-        found.append(f" of {len(reference.answers)} statement{'s' * (len(reference.answers) != 1)}")
-    return found
+        words.append("\n").append(answers_in_words(reference.counts))
+        words.append(f" of {len(reference.answers)} statement{'s' * (len(reference.answers) != 1)}")
+    return words
 
 
 def _values(shown: Sequence[Line], yours: Comparison | None) -> Table:
     """Return a line for each value: published, ours, points apart and every seed; with yours if there are any."""
     mine = {line.value.id: line for line in (yours.beside if yours else ())}
     heads = ["length", "published", "ours", *(["yours"] if mine else []), "points"]
-    found = terminal.table("experiment", *((head, "right") for head in heads), "every seed")
-    found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False  # the seeds give way, not the names
+    rows = terminal.table("experiment", *((head, "right") for head in heads), "every seed")
+    rows.columns[0].no_wrap, rows.columns[-1].no_wrap = True, False  # the seeds give way, not the names
     for line in shown:
         *cells, points, seeds = _of_line(line, ".3g")
         if mine:
             cells.append(number(mine[line.value.id].ours) if line.value.id in mine else "")
         style = "yellow" if line.apart > MET else ""
-        found.add_row(*(Text(cell, style) for cell in (*cells, points, seeds)))
-    return found
+        rows.add_row(*(Text(cell, style) for cell in (*cells, points, seeds)))
+    return rows
 
 
 def _shown_answer(answer: Answer, whose: str) -> list[RenderableType]:

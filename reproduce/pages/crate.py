@@ -32,8 +32,8 @@ def crate(facts: Facts) -> str:
             f"{readable(facts.reference.path)} holds no finished run of a paper, and a crate has the date of the last: "
             "promote one"
         )
-    found = grouped(runs, lambda run: (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"])))
-    groups = dict(sorted(found.items()))
+    unsorted = grouped(runs, lambda run: (run.experiment.rpartition("/")[0], run.profile, str(run.info["commit"])))
+    groups = dict(sorted(unsorted.items()))
     actions = [_action(group, some) for group, some in groups.items()]
     known = {name: CATALOGUE.paper(name) for name in facts.compared}
     reports: list[Entity] = [

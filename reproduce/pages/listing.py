@@ -43,16 +43,16 @@ def papers(chosen: Sequence[Paper], stores: Sequence[Store], known: Mapping[str,
         known: the last committed comparison of each paper.
         cores: processor cores that runs share; the paper profile has one GPU.
     """
-    found = table("paper", "within\n5 points", "main\nstatements", "size", ("time", "right"), ("has run", "right"))
+    rows = table("paper", "within\n5 points", "main\nstatements", "size", ("time", "right"), ("has run", "right"))
     for paper in chosen:
-        found.add_row()
+        rows.add_row()
         name = entry(f"{paper.alias} {paper.name}".strip(), paper.title)
         sizes = [_size(paper.experiments(), profile, stores, cores) for profile in CHECKED]
         columns = ["\n".join(column) for column in zip(*filter(None, sizes), strict=True)] or ["", "", ""]
         last = known[paper.name]
         met = Text(f"{last.met} of {last.compared}") if last.compared else Text("none", "dim")
-        found.add_row(name, met, answered(last.counts()), *map(Text, columns))
-    return found
+        rows.add_row(name, met, answered(last.counts()), *map(Text, columns))
+    return rows
 
 
 def _size(
@@ -93,20 +93,20 @@ def answered(counts: Counter[str]) -> Text:
     """Return the number of statements by answer, a line for each answer."""
     width = max(map(len, map(str, counts.values())), default=0)
     short = {word: word.replace("holds once", "once") for word in WORDS if counts[word]}
-    lines = [Text(f"{counts[word]:>{width}} {said}", LOOKS[word].colour) for word, said in short.items()]
+    lines = [Text(f"{counts[word]:>{width}} {label}", LOOKS[word].colour) for word, label in short.items()]
     return Text("\n").join(lines) if lines else Text("none", "dim")
 
 
 def groups(paper: str) -> dict[str, list[Experiment]]:
     """Return the variants of each ``paper/figure``; of a figure without any of its own those that it draws."""
-    found: dict[str, list[Experiment]] = {}
+    by_figure: dict[str, list[Experiment]] = {}
     for item in CATALOGUE.experiments(paper):
-        found.setdefault(f"{paper}/{item.figure}", []).append(item)
+        by_figure.setdefault(f"{paper}/{item.figure}", []).append(item)
     for figure in CATALOGUE.figures(paper):
         name = f"{paper}/{figure.name}"
-        if figure.reads and name not in found:
-            found[name] = [item for item in CATALOGUE.experiments(paper) if item.name in figure.reads]
-    return found
+        if figure.reads and name not in by_figure:
+            by_figure[name] = [item for item in CATALOGUE.experiments(paper) if item.name in figure.reads]
+    return by_figure
 
 
 def figures(
@@ -122,14 +122,14 @@ def figures(
         drawn: the figures of the paper, whose titles say what they show.
         resting: ``paper/figure`` -> answers to what rests on it.
     """
-    found = table("figure", "statements", ("variants", "right"), ("has run", "right"), ("time\none by one", "right"))
+    rows = table("figure", "statements", ("variants", "right"), ("has run", "right"), ("time\none by one", "right"))
     titles = {figure.name: figure.title for figure in drawn}
     for name, items in groups.items():
         title = titles.get(name.partition("/")[2], items[0].place)
         claims = answered(resting.get(name, Counter()))
         run = sum(_has_run(item, CHECKED, stores) for item in items)
-        found.add_row(entry(name, title), claims, str(len(items)), str(run), _time(items))
-    return found
+        rows.add_row(entry(name, title), claims, str(len(items)), str(run), _time(items))
+    return rows
 
 
 def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> Table:
@@ -140,18 +140,18 @@ def variants(chosen: Sequence[Experiment], stores: Sequence[Store]) -> Table:
     remarks = [_remark(item) for item in chosen]
     usual, times = Counter(remarks).most_common(1)[0]
     shared = usual if all(remarks) and times > 1 and len(remarks) < 2 * times else ""
-    found = table("variant", ("time", "right"), *(store.name for store in stores))
+    rows = table("variant", ("time", "right"), *(store.name for store in stores))
     papers = dict.fromkeys(item.paper for item in chosen)
     runs = [run for store in stores[:1] for name in papers for run in store.headers(name, holding=WEIGHTS)]
     committed = {(run.store, run.experiment, run.profile) for run in runs}
     if shared:
-        found.caption = shared if times == len(remarks) else f"All without a remark in brackets: {shared}"
-        found.caption_justify = "left"
+        rows.caption = shared if times == len(remarks) else f"All without a remark in brackets: {shared}"
+        rows.caption_justify = "left"
     for item, remark in zip(chosen, remarks, strict=True):
-        said = "" if remark in ("", shared) else f" [{remark}]"
-        cell = entry(item.name, f"{item.place}:{said} {item.claim}")
-        found.add_row(cell, _time([item]), *(_seeds(item, store, committed) for store in stores))
-    return found
+        note = "" if remark in ("", shared) else f" [{remark}]"
+        cell = entry(item.name, f"{item.place}:{note} {item.claim}")
+        rows.add_row(cell, _time([item]), *(_seeds(item, store, committed) for store in stores))
+    return rows
 
 
 def _time(items: Sequence[Experiment]) -> str:
@@ -248,11 +248,11 @@ def _setting(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> Table:
 
 
 def _entries(published: Sequence[Entry]) -> Table:
-    found = table("published", "here")
+    rows = table("published", "here")
     for item in published:
-        said = Text(item.id, "bold").append(f": {item.sentence}", "not bold")
-        found.add_row(said, Text(item.answer, LOOKS[item.answer].colour if item.answer in LOOKS else "dim"))
-    return found
+        sentence = Text(item.id, "bold").append(f": {item.sentence}", "not bold")
+        rows.add_row(sentence, Text(item.answer, LOOKS[item.answer].colour if item.answer in LOOKS else "dim"))
+    return rows
 
 
 ABSENT = object()
@@ -266,8 +266,8 @@ def fields(path: str, values: Sequence[Any]) -> list[list[str]]:
     [['data.task', 'parity', 'addition'], ['data.task.bits', '3', ''], ['data.task.digits', '', '5']]
     """
     nested = [value if isinstance(value, dict) else {} for value in values]
-    own = [value.get("kind", ABSENT) if isinstance(value, dict) else value for value in values]
-    rows = [[path, *map(_value, own)]] if any(value is not ABSENT for value in own) else []
+    kinds = [value.get("kind", ABSENT) if isinstance(value, dict) else value for value in values]
+    rows = [[path, *map(_value, kinds)]] if any(value is not ABSENT for value in kinds) else []
     for name in dict.fromkeys(name for inner in nested for name in inner if name != "kind"):
         rows += fields(f"{path}.{name}".lstrip("."), [inner.get(name, ABSENT) for inner in nested])
     return rows

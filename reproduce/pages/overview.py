@@ -83,43 +83,47 @@ def shades(answer: Answer) -> list[str]:
 
 def headline(compared: Sequence[Comparison]) -> Headline | None:
     """Return the lines of the first paper that declares a headline, with those values that stand beside ours."""
-    for one in compared:
-        for entry in load(CATALOGUE.paper(one.paper).published).get("headline", []):
-            found = {name: _values(one, experiment) for name, experiment in entry["lines"]}
-            return Headline(entry["title"], {name: values for name, values in found.items() if values})
+    for comparison in compared:
+        for entry in load(CATALOGUE.paper(comparison.paper).published).get("headline", []):
+            lines = {name: _values(comparison, experiment) for name, experiment in entry["lines"]}
+            return Headline(entry["title"], {name: values for name, values in lines.items() if values})
     return None
 
 
-def _values(found: Comparison, experiment: str) -> list[tuple[int, float, float]]:
-    lines = [line for line in found.beside if line.value.experiments == (experiment,) and line.compared]
+def _values(comparison: Comparison, experiment: str) -> list[tuple[int, float, float]]:
+    lines = [line for line in comparison.beside if line.value.experiments == (experiment,) and line.compared]
     return sorted((line.value.lengths[0], line.value.published, line.ours or 0.0) for line in lines)
 
 
 def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
     """Return the comparisons with publications; a study of this suite stands apart."""
-    return [one for name, one in compared.items() if one.answers and not CATALOGUE.paper(name).apart]
+    return [
+        comparison for name, comparison in compared.items() if comparison.answers and not CATALOGUE.paper(name).apart
+    ]
 
 
 def said(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
-    looks = [", ".join(f"{text.name(answer)} ({look(answer)})" for answer in found.answers) for found in compared]
-    rows = [f"{numbered(found)}: {words}" for found, words in zip(compared, looks, strict=True)]
+    looks = [
+        ", ".join(f"{text.name(answer)} ({look(answer)})" for answer in comparison.answers) for comparison in compared
+    ]
+    rows = [f"{numbered(comparison)}: {words}" for comparison, words in zip(compared, looks, strict=True)]
     return f"{'; '.join(rows)}. {right(compared)}".strip()
 
 
 def right(compared: Sequence[Comparison]) -> str:
     """Return the title of the lines, and the end of each beside the published value."""
-    found = headline(compared)
-    if found is None:
+    drawn = headline(compared)
+    if drawn is None:
         return ""
-    last = [(name, *values[-1]) for name, values in found.lines.items()]
+    last = [(name, *values[-1]) for name, values in drawn.lines.items()]
     ends = [f"{name} at {length}: {ours:.0f} % (published {published:.0f})" for name, length, published, ours in last]
-    return f"{found.title}: {'; '.join(ends)}."
+    return f"{drawn.title}: {'; '.join(ends)}."
 
 
-def numbered(found: Comparison) -> str:
+def numbered(comparison: Comparison) -> str:
     """Return a paper with its number, as ``3 random spaces``."""
-    return f"{CATALOGUE.paper(found.paper).number} {found.paper.replace('_', ' ')}"
+    return f"{CATALOGUE.paper(comparison.paper).number} {comparison.paper.replace('_', ' ')}"
 
 
 def picture(compared: Sequence[Comparison]) -> str:
@@ -136,7 +140,7 @@ def picture(compared: Sequence[Comparison]) -> str:
         lines.set_visible(beside is not None)
         if beside is not None:
             _lines(lines, beside)
-        there = {word for one in compared for answer in one.answers for word in shades(answer)}
+        there = {word for comparison in compared for answer in comparison.answers for word in shades(answer)}
         words = [word for word in SQUARES if word in there]
         handles = [Patch(facecolor=SQUARES[word][0], label=f"{SQUARES[word][1]} {word}") for word in words]
         figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
@@ -147,9 +151,9 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
     """Draw a row of squares per paper, each divided among the parts of its statement."""
     from matplotlib.patches import Rectangle
 
-    most = max(len(one.answers) for one in compared)
-    for row, one in enumerate(compared):
-        for column, answer in enumerate(one.answers):
+    most = max(len(comparison.answers) for comparison in compared)
+    for row, comparison in enumerate(compared):
+        for column, answer in enumerate(comparison.answers):
             looks = [SQUARES[word] for word in shades(answer)]
             width = 0.88 / len(looks)
             for part, (colour, _) in enumerate(looks):
@@ -160,7 +164,7 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
             axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
     axes.set(xlim=(-0.5, most - 0.5), ylim=(len(compared) - 0.5, -0.5))
-    axes.set_yticks(range(len(compared)), [textwrap.fill(numbered(one), 12) for one in compared])
+    axes.set_yticks(range(len(compared)), [textwrap.fill(numbered(comparison), 12) for comparison in compared])
     axes.set_xticks([])
     axes.tick_params(length=0)
     axes.set_title("Main statements of four papers" if len(compared) == 4 else "Main statements", loc="left")
@@ -168,11 +172,11 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
         spine.set_visible(False)
 
 
-def _lines(axes: "Axes", found: Headline) -> None:
+def _lines(axes: "Axes", drawn: Headline) -> None:
     """Draw ours as lines, published values as hollow marks at the same lengths, dotted in between."""
     from lengen import plotting
 
-    for place, (name, values) in enumerate(found.lines.items()):
+    for place, (name, values) in enumerate(drawn.lines.items()):
         lengths, published, ours = zip(*values, strict=True)
         colour, marker = plotting.COLOURS[(7, 0, 1)[place % 3]], plotting.MARKERS[place]
         hollow = {"markersize": 7, "linestyle": "none", "markerfacecolor": "none"}
@@ -188,6 +192,6 @@ def _lines(axes: "Axes", found: Headline) -> None:
         )  # fmt: skip
     axes.set(ylim=(-6, 118), xlabel="digits (hollow: published)", ylabel="exact match, %")
     axes.set_yticks((0, 25, 50, 75, 100))
-    axes.set_title(found.title, loc="left")
+    axes.set_title(drawn.title, loc="left")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

@@ -86,16 +86,18 @@ def _addition(name: str, repository: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def sentence(found: Sequence[Comparison]) -> str:
+def sentence(comparisons: Sequence[Comparison]) -> str:
     """Return the result of several papers in a few sentences: the values that tell something first."""
-    met, compared = (sum(getattr(one.score, name) for one in found) for name in ("within_5", "compared"))
-    lines = [line for one in found for line in one.lines]
+    met, compared = (
+        sum(getattr(comparison.score, name) for comparison in comparisons) for name in ("within_5", "compared")
+    )
+    lines = [line for comparison in comparisons for line in comparison.lines]
     beyond, middle, constant = hard(lines), hard(lines, MIDDLE), met_by_constant(lines)
     return (
         f"**{beyond.within_5} of {beyond.compared} published values beyond the trained range and above {MET} % are "
         f"met** within {MET} points (of these between {MET} and 95 %: {middle.within_5} of {middle.compared}); of all "
         f"{compared} we meet {met}, and a model with 100 % inside the range and 0 % beyond it would meet {constant}. "
-        f"{_statements(found)}"
+        f"{_statements(comparisons)}"
     )
 
 
@@ -130,14 +132,14 @@ CELL = re.compile(r"\{(\S+) (\d+)(?: (\d+))?\}")
 def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
     """Return what each paper promises, what we see, and how many telling values are met."""
     rows = []
-    for one in comparisons:
-        known = CATALOGUE.paper(one.paper)
+    for comparison in comparisons:
+        known = CATALOGUE.paper(comparison.paper)
         for entry in load(known.published).get("front", []):
             see = entry["see"]
             for cell in CELL.finditer(see):
-                see = see.replace(cell[0], _measured(cell, one.paper, facts))
-            score = hard(one.lines)
-            name = f"[{overview.numbered(one)}](docs/papers/{one.paper}.md)"
+                see = see.replace(cell[0], _measured(cell, comparison.paper, facts))
+            score = hard(comparison.lines)
+            name = f"[{overview.numbered(comparison)}](docs/papers/{comparison.paper}.md)"
             rows.append([name, entry["promises"], see, f"{score.within_5} of {score.compared}"])
     return table(["paper", "it promises", "we see", "met"], rows)
 
@@ -146,7 +148,7 @@ def _measured(cell: re.Match[str], paper: str, facts: Facts) -> str:
     """Return the median and the spread of the runs of an experiment at a length."""
     experiment, length = CATALOGUE.select_one(f"{paper}/{cell[1]}"), int(cell[2])
     runs = next(filter(None, (CATALOGUE.declared_runs(facts.reference, experiment, name) for name in PROFILES)), [])
-    cells = [one for one in tested(runs) if one[0] == length and (cell[3] is None or one[1] == int(cell[3]))]
+    cells = [place for place in tested(runs) if place[0] == length and (cell[3] is None or place[1] == int(cell[3]))]
     if not runs:
         return "-"
     rates = ladder.accuracies(runs, cells)
@@ -157,7 +159,10 @@ def _measured(cell: re.Match[str], paper: str, facts: Facts) -> str:
 def scores(comparisons: Sequence[Comparison]) -> str:
     """Return a line for each paper: published values that are met, then its main statements by answer."""
     head = ["paper", "published values within 5 points (within 2)", "main statements"]
-    rows = ([overview.numbered(one), met(one), terminal.counted(one.counts)] for one in comparisons)
+    rows = (
+        [overview.numbered(comparison), met(comparison), terminal.counted(comparison.counts)]
+        for comparison in comparisons
+    )
     return table(head, rows)
 
 

@@ -41,7 +41,7 @@ def counts(name: str, runs: Sequence[Run], metric: str = "correct") -> dict[str,
     cells = sorted({cell for run in runs for cell in run.grid.scores})
     span = runs[0].trained
     scored = [modes for run in runs for modes in run.grid.scores.values()]
-    modes = sorted({mode for some in scored for mode, found in some.items() if right in found})
+    modes = sorted({mode for some in scored for mode, marks in some.items() if right in marks})
 
     def of_seed(run: Run, mode: str) -> dict[str, object]:
         counts = [run.grid.scores.get(cell, {}).get(mode, Counts()) for cell in cells]

@@ -26,9 +26,9 @@ from reproduce.runs import costs
 def gallery(paper: str, facts: Facts) -> str:
     """Return a section for each figure that has a committed picture."""
     folder = facts.reference.path / paper / "figures"
-    found = facts.compared[paper]
+    comparison = facts.compared[paper]
     sections = [
-        section(path, f"../{path.relative_to(facts.repository).as_posix()}", figure, found, "###")
+        section(path, f"../{path.relative_to(facts.repository).as_posix()}", figure, comparison, "###")
         for figure in CATALOGUE.figures(paper)
         for path in sorted(folder.glob(f"{figure.name}-*.svg"))
         if path.stem.rpartition("-")[0] == figure.name
@@ -36,12 +36,12 @@ def gallery(paper: str, facts: Facts) -> str:
     return "\n\n".join(sections)
 
 
-def section(path: Path, link: str, figure: Figure, found: Comparison, level: str) -> str:
+def section(path: Path, link: str, figure: Figure, comparison: Comparison, level: str) -> str:
     """Return a picture under a heading, its caption, and the published values of what it draws beside ours."""
     title, shown, caption = picture(path, link)
-    homes = CATALOGUE.homes(found.paper, path.stem.rpartition("-")[2])
+    homes = CATALOGUE.homes(comparison.paper, path.stem.rpartition("-")[2])
     drawn = {homes[name] for name in figure.reads}
-    there = [line for line in found.beside if {homes[name] for name in line.value.experiments} <= drawn]
+    there = [line for line in comparison.beside if {homes[name] for name in line.value.experiments} <= drawn]
     mine = [line for line in there if _draws(figure, line.value)]
     parts = [f"{level} {title}", shown, caption or "Nothing has run."]
     if mine:
@@ -113,7 +113,7 @@ def identity(paper: str, facts: Facts) -> str:
 def failed(paper: str, facts: Facts) -> str:
     """Return the statements and details that are contradicted, and the published values that are missed."""
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
-    details = [(one.statement.id, detail) for one in facts.compared[paper].answers for detail in one.details]
+    details = [(answer.statement.id, detail) for answer in facts.compared[paper].answers for detail in answer.details]
     below = [
         f"- A detail of `{paper}/{id}`: {detail.part.words}: {text.outcome(detail)}; {text.measured(detail)}."
         for id, detail in details

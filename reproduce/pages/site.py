@@ -161,9 +161,9 @@ def paper_page(held: Held) -> str:
     return "\n\n".join([*parts, folded(f"{len(rows)} experiments", table(records.HEAD, linked), "markdown")]) + "\n"
 
 
-def _comparison(found: Comparison) -> str:
+def _comparison(read: Comparison) -> str:
     """Return comparison.md as a page of the site."""
-    return comparison.page(found).replace("<details>", "<details markdown>").strip()
+    return comparison.page(read).replace("<details>", "<details markdown>").strip()
 
 
 def _title(name: str, held: Held) -> str:

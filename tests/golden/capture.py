@@ -29,23 +29,12 @@ HERE = Path(__file__).parent
 BATCHES, HASHES = HERE / "batches.json", HERE / "hashes.json"
 PARTS = ("train", "validation", "test", "encode", "vocabulary")
 PROBLEMS = {
-    "addition": ["57", "48"],
-    "pair_addition": ["57", "48"],
-    "multiplication": ["37", "925"],
-    "parity": ["0101"],
-    "two_operand_addition": ["123", "456"],
-    "sorting": ["2", "1", "2"],
-    "increment": ["129"],
-    "successor": ["12"],
-    "n_by_one": ["12", "7"],
-    "running_xor": ["0110"],
-    "listops_sm": ["123"],
-    "listops_max": ["123"],
-    "listops_min": ["123"],
-    "listops": ["[MAX", "2", "[MIN", "4", "7", "]", "0", "]"],
-    "copy": ["201"],
+    "addition": ["57", "48"], "pair_addition": ["57", "48"], "multiplication": ["37", "925"], "parity": ["0101"],
+    "two_operand_addition": ["123", "456"], "sorting": ["2", "1", "2"], "increment": ["129"], "successor": ["12"],
+    "n_by_one": ["12", "7"], "running_xor": ["0110"], "listops_sm": ["123"], "listops_max": ["123"],
+    "listops_min": ["123"], "listops": ["[MAX", "2", "[MIN", "4", "7", "]", "0", "]"], "copy": ["201"],
     "reverse": ["201"],
-}
+}  # fmt: skip
 """What is encoded, by task."""
 
 

@@ -18,6 +18,7 @@ from lengen.results.progress import DivergedError, Progress
 from lengen.results.records import Grid
 from lengen.training.build import load
 from lengen.training.run import WEIGHTS
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import MODEL, TEST, TRAIN, Killed, data_spec, fixed_data, kill_at, spec
 
@@ -28,6 +29,8 @@ SPEC = spec(
     layers=1,
 )
 """Evaluated, and written as a checkpoint, after steps 3, 6, 9 and 10."""
+PLAIN = lengen.Linear(reverse_response=True)
+UNSET = lengen.EncoderDecoder(attention_bias=lengen.Given())
 
 
 def run(folder: Path, spec=SPEC, seed=0, reports=None):
@@ -87,13 +90,6 @@ def test_a_run_leaves_its_records_measures_the_same_again_and_its_weights_load(f
     assert all(torch.equal(kept[f"model.{name}"], value) for name, value in weights.items())
 
 
-def test_every_step_trains_on_its_own_batch(tmp_path, monkeypatch):
-    asked, batch = [], lengen.TaskData.batch
-    monkeypatch.setattr(lengen.TaskData, "batch", lambda self, step: asked.append(step) or batch(self, step))
-    run(tmp_path)
-    assert asked == list(range(10))
-
-
 def test_equal_specs_and_seeds_give_equal_files(finished, tmp_path):
     folder, outcome, _ = finished
     assert same(run(tmp_path / "again"), outcome)
@@ -141,9 +137,8 @@ def signalled(step: int, number: int, monkeypatch, folder: Path, times: int = 1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("step", "number"), [(0, signal.SIGINT), (1, signal.SIGTERM), (4, signal.SIGINT), (9, signal.SIGTERM)]
-)
+@pytest.mark.parametrize(("step", "number"),
+    [(0, signal.SIGINT), (1, signal.SIGTERM), (4, signal.SIGINT), (9, signal.SIGTERM)])  # fmt: skip
 def test_an_interrupted_run_saves_its_step_and_ends_as_if_it_had_not_been(
     step, number, finished, tmp_path, monkeypatch
 ):
@@ -262,11 +257,9 @@ def test_kept_scores_belong_to_weights_setting_seed_and_examples():
         next(changed.parameters()).view(-1)[0] += 1e-3
     longer = replace(SPEC, train=replace(SPEC.train, steps=11))
     others = [
-        identity(changed, data, how),
-        identity(model, lengen.TaskData(longer, 0), how),
-        identity(model, lengen.TaskData(SPEC, 1), how),
-        identity(model, data, (9, True, 0)),
-    ]
+        identity(changed, data, how), identity(model, lengen.TaskData(longer, 0), how),
+        identity(model, lengen.TaskData(SPEC, 1), how), identity(model, data, (9, True, 0)),
+    ]  # fmt: skip
     assert len({mine, *others}) == 5
 
 
@@ -309,8 +302,7 @@ def test_a_loss_that_is_no_number_or_exploded_stops_the_run(factor, loss, tmp_pa
 
 
 def test_a_learning_rate_beyond_all_measure_diverges_by_itself(tmp_path):
-    with pytest.raises(DivergedError, match="training diverged"):
-        run(tmp_path, lengen.replace(SPEC, train={"lr": 1e9, "warmup": 0.0}))
+    refused(DivergedError, "training diverged", run, tmp_path, lengen.replace(SPEC, train={"lr": 1e9, "warmup": 0.0}))
 
 
 def test_a_curve_has_one_axis_and_no_attention_where_none_is_asked(tmp_path):
@@ -332,18 +324,13 @@ def test_text_that_has_no_ids_of_its_own_is_scored_teacher_forced_only(tmp_path)
     assert modes == {"teacher_forced"}
 
 
-PLAIN = lengen.Linear(reverse_response=True)
-UNSET = lengen.EncoderDecoder(attention_bias=lengen.Given())
-
-
-@pytest.mark.parametrize(("refused", "says"), [
+@pytest.mark.parametrize(("wrong", "says"), [
     (lengen.replace(SPEC, data={"position_ids": lengen.Coupled((3, 9)), "format": PLAIN}), "position ids"),
     (lengen.replace(SPEC, test={"probes": (("1", "x"),)}), "'x'"),
     (lengen.replace(SPEC, test={"attention": ((9, 2),)}), "position ids"),
     (lengen.replace(SPEC, test={"lengths": (1, 9)}), "up to 11 in level 1, and the model has 8"),
     (spec(fixed_data("successor", 3), encoding="sinusoidal", architecture=UNSET), "attention_bias=given: nothing"),
 ], ids=["room for a carry", "no problem", "attention alone", "the largest id", "a bias that nothing sets"])  # fmt: skip
-def test_what_could_not_be_measured_is_refused_before_the_training(tmp_path, refused, says):
-    with pytest.raises((OperandError, lengen.SettingError), match=says):
-        run(tmp_path / "run", refused)
+def test_what_could_not_be_measured_is_refused_before_the_training(tmp_path, wrong, says):
+    refused((OperandError, lengen.SettingError), says, run, tmp_path / "run", wrong)
     assert not list((tmp_path / "run").iterdir())

@@ -1,4 +1,4 @@
-"""The names of the package and what they give to a script."""
+"""The names of the package, what they give to a script, and weights as people have them."""
 
 import ast
 import hashlib
@@ -16,13 +16,15 @@ import msgspec
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_model
+from lightning import Trainer
+from safetensors.torch import save_file, save_model
 
 import lengen
 from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, replace, verify
 from lengen import loading as library
 from lengen.digits import OperandError, operand_texts
 from lengen.part import Axis, Part, kinds
+from tests.fixtures.refusals import refused
 
 ROOT = Path(__file__).parents[2]
 SLIPS = """\
@@ -40,6 +42,21 @@ lengen.ExactMatch().update([1], [1])
 right: lengen.Spec = lengen.replace(lengen.setting("copy", digits=2), train={"steps": 3})
 grid: lengen.AccuracyGrid = lengen.AccuracyGrid(lengths=(1,), counts=(1,))
 """
+PUBLIC = [
+    name
+    for name in lengen.__all__
+    if inspect.isroutine(getattr(lengen, name)) or inspect.isclass(getattr(lengen, name))
+]
+SPEC = Spec(
+    data=DataSpec(
+        task=Addition(digits=2, operands=2),
+        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
+        position_ids=Coupled((9, 9)),
+    ),
+    model=ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=16),
+    train=TrainSpec(steps=4, batch=4, lr=1e-3, bucket=2, evaluations=2),
+    test=TestSpec(lengths=(2, 3), counts=(2,), examples=5),
+)
 
 
 def test_every_name_loads_and_every_part_has_one_and_there_is_no_other():
@@ -86,13 +103,6 @@ def fields_with_a_docstring(part):
     return named
 
 
-PUBLIC = [
-    name
-    for name in lengen.__all__
-    if inspect.isroutine(getattr(lengen, name)) or inspect.isclass(getattr(lengen, name))
-]
-
-
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_function_and_class_has_an_example_and_says_what_it_takes(name):
     value = getattr(lengen, name)
@@ -107,18 +117,6 @@ def test_every_function_and_class_has_an_example_and_says_what_it_takes(name):
         assert set(fields) <= fields_with_a_docstring(value)
     elif not (inspect.isclass(value) and issubclass(value, Exception)) and inspect.signature(value).parameters:
         assert "\nArgs:\n" in text
-
-
-SPEC = Spec(
-    data=DataSpec(
-        task=Addition(digits=2, operands=2),
-        format=Linear(scratchpad=True, pad_query=True, pad_response=True, reverse_response=True),
-        position_ids=Coupled((9, 9)),
-    ),
-    model=ModelSpec(layers=2, heads=2, width=16, head_dim=8, ff_width=16),
-    train=TrainSpec(steps=4, batch=4, lr=1e-3, bucket=2, evaluations=2),
-    test=TestSpec(lengths=(2, 3), counts=(2,), examples=5),
-)
 
 
 def example(text: str) -> list[str]:
@@ -169,29 +167,22 @@ def test_a_model_of_a_folder_solves_shows_its_attention_and_is_scored(tmp_path):
     assert by_hand.solve([57, 48]) == solved
 
 
-def test_what_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch):
+def test_what_cannot_be_loaded_and_a_checkpoint_of_another_module_are_one_sentence(tmp_path, monkeypatch):
     folder = stored(tmp_path / "v1")
     (folder / "model.safetensors").unlink()
-    with pytest.raises(library.LoadError, match="has no model"):
-        lengen.load(folder)
-    with pytest.raises(library.LoadError, match="expected the folder of a finished run"):
-        lengen.load(tmp_path)
+    refused(library.LoadError, "has no model", lengen.load, folder)
+    refused(library.LoadError, "expected the folder of a finished run", lengen.load, tmp_path)
     with pytest.raises(library.LoadError, match="weights go with a Spec; leave them out"):
         lengen.load("coupling/fig1/coupling-scratchpad", "x.safetensors")
-    with pytest.raises(library.LoadError, match="needs its weights"):
-        lengen.load(SPEC)
+    refused(library.LoadError, "needs its weights", lengen.load, SPEC)
+    torch.save({"state_dict": {"a": torch.zeros(1)}, "hyper_parameters": {"width": 3}}, tmp_path / "x.ckpt")
+    with pytest.raises(library.LoadError, match=r"is a checkpoint of another module than lengen\.SequenceModule"):
+        lengen.load(tmp_path / "x.ckpt")
 
 
 @pytest.fixture
 def installed(monkeypatch):
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
-
-
-def test_a_name_is_the_run_that_solve_takes(installed):
-    name = "coupling/fig1/coupling-scratchpad"
-    model = lengen.load(name)
-    assert model.solve([57, 48, 96])["read"] == "201" and name in repr(model)
-    assert model.accuracy(length=2, count=3, examples=20) >= 0.9
 
 
 def nobody(name: str) -> library.Found:
@@ -208,8 +199,7 @@ def test_every_package_that_finds_runs_is_asked(monkeypatch):
     points = [EntryPoint(name, f"{__name__}:{name}", library.GROUP) for name in ("nobody", "somebody")]
     monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints(points).select(group=group))
     assert repr(lengen.load("theirs/run")) == "<theirs/run>"
-    with pytest.raises(ValueError, match="'none' is no folder of a run, and names none: "):
-        lengen.load("none")
+    refused(ValueError, "'none' is no folder of a run, and names none: ", lengen.load, "none")
 
 
 @pytest.mark.slow
@@ -227,25 +217,15 @@ def test_lines_give_what_stands_beside_them(installed, page, title):
 
 
 @pytest.mark.parametrize("arguments", [
-    {"length": 0},
-    {"length": -1},
-    {"length": 3.0},
-    {"length": "3"},
-    {"length": 10**9},
-    {"length": 2, "examples": 0},
-    {"length": 2, "examples": -1},
-    {"length": 2, "examples": 2.0},
-    {"length": 2, "count": 0},
+    {"length": 0}, {"length": -1}, {"length": 3.0}, {"length": "3"}, {"length": 10**9}, {"length": 2, "examples": 0},
+    {"length": 2, "examples": -1}, {"length": 2, "examples": 2.0}, {"length": 2, "count": 0},
 ])  # fmt: skip
 def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
     data = TaskData(SPEC, 0)
     given = {"length": 2, "count": 2, "examples": 5} | arguments
-    with pytest.raises(OperandError, match="expected"):
-        data.test(**given)
-    with pytest.raises(OperandError, match="expected"):
-        lengen.AccuracyGrid((given["length"],), (given["count"],), given["examples"])
-    with pytest.raises(OperandError, match="expected"):
-        lengen.AttentionMaps([(given["length"], given["count"])], given["examples"])
+    refused(OperandError, "expected", data.test, **given)
+    refused(OperandError, "expected", lengen.AccuracyGrid, (given["length"],), (given["count"],), given["examples"])
+    refused(OperandError, "expected", lengen.AttentionMaps, [(given["length"], given["count"])], given["examples"])
     with pytest.raises(OperandError, match="expected"):
         lengen.EditDistanceCurve((given["length"],), (given["count"],), given["examples"])
 
@@ -253,19 +233,15 @@ def test_senseless_numbers_are_refused_wherever_they_are_given(arguments):
 @pytest.mark.parametrize("given", [3, None, torch.tensor(3)])
 def test_cells_that_are_no_lists_are_refused(given):
     for make in (lengen.AccuracyGrid, lengen.LearningCurves, lambda lengths: lengen.AccuracyGrid([1], lengths)):
-        with pytest.raises(OperandError, match=r"expected a list of whole numbers"):
-            make(given)
+        refused(OperandError, r"expected a list of whole numbers", make, given)
     for pairs in (given, [given]):
-        with pytest.raises(OperandError, match=r"expected pairs"):
-            lengen.AttentionMaps(pairs)
+        refused(OperandError, r"expected pairs", lengen.AttentionMaps, pairs)
 
 
 @pytest.mark.parametrize("number", ["a", 1.5, -1, None])
 def test_data_has_whole_seeds_and_steps(number):
-    with pytest.raises(OperandError, match=r"seed=.*: expected"):
-        TaskData(SPEC, number)
-    with pytest.raises(OperandError, match=r"step=.*: expected"):
-        TaskData(SPEC.to_dict(), 0).batch(number)
+    refused(OperandError, r"seed=.*: expected", TaskData, SPEC, number)
+    refused(OperandError, r"step=.*: expected", TaskData(SPEC.to_dict(), 0).batch, number)
 
 
 @pytest.mark.parametrize("given", ["57", b"57", [5.0, 4], [None], 57, [[5]], [10**5000]])
@@ -273,12 +249,10 @@ def test_operands_that_are_no_list_of_numbers(tmp_path, given):
     model = lengen.load(stored(tmp_path / "run"))
     uses = (model.solve, model.attention, model.true, lambda operands: model.answers([operands]))
     for use in (*uses, lambda operands: model.data.task.parse(operand_texts(operands))):
-        with pytest.raises(OperandError, match="expected"):
-            use(given)
+        refused(OperandError, "expected", use, given)
     for use in (lengen.Probes, lengen.ArithmeticData(SPEC).prompts, model.answers):
         for problems in ([given], ["12+34="], "12+34=", 57, [57, 48]):
-            with pytest.raises(OperandError, match="expected"):
-                use(problems)
+            refused(OperandError, "expected", use, problems)
 
 
 def test_whatever_stands_for_a_whole_number_is_an_operand(tmp_path):
@@ -302,12 +276,10 @@ def test_nothing_to_load_is_a_load_error(source):
 def test_damaged_folders_and_weights_are_load_errors(tmp_path, content):
     folder = stored(tmp_path / "run")
     (folder / "run.json").write_text(content)
-    with pytest.raises(library.LoadError, match=r"expected the record of a run"):
-        lengen.load(folder)
+    refused(library.LoadError, r"expected the record of a run", lengen.load, folder)
     other = stored(tmp_path / "other")
     (other / "model.safetensors").write_bytes(b"none")
-    with pytest.raises(library.LoadError, match="does not hold the weights"):
-        lengen.load(other)
+    refused(library.LoadError, "does not hold the weights", lengen.load, other)
 
 
 def test_weights_other_than_those_that_the_run_recorded_are_a_load_error(tmp_path):
@@ -317,5 +289,108 @@ def test_weights_other_than_those_that_the_run_recorded_are_a_load_error(tmp_pat
     (folder / "run.json").write_text(json.dumps(info))
     assert lengen.load(folder).true([57, 48]) == "105"
     (folder / "model.safetensors").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(library.LoadError, match="is not the file its run wrote"):
-        lengen.load(folder)
+    refused(library.LoadError, "is not the file its run wrote", lengen.load, folder)
+
+
+@pytest.fixture
+def trained(tmp_path):
+    """A module, its weights, and a checkpoint that Lightning wrote unasked."""
+    module = lengen.SequenceModule(SPEC, seed=3)
+    trainer = Trainer(
+        max_steps=1, default_root_dir=tmp_path, logger=False, enable_progress_bar=False, accelerator="cpu"
+    )
+    trainer.fit(module, lengen.ArithmeticData(SPEC))
+    (checkpoint,) = tmp_path.rglob("*.ckpt")
+    return module, checkpoint
+
+
+def same(model, module) -> bool:
+    return all(torch.equal(model.module.state_dict()[name], value) for name, value in module.model.state_dict().items())
+
+
+def test_a_checkpoint_of_lightning_is_a_model_with_and_without_its_setting(trained):
+    module, checkpoint = trained
+    for model in (lengen.load(checkpoint), lengen.load(str(checkpoint)), lengen.load(SPEC, checkpoint)):
+        assert same(model, module) and model.spec == SPEC
+    assert lengen.load(checkpoint).solve([57, 48])["prompt"] == "$057+048="
+
+
+@pytest.mark.parametrize("prefix", ["", "model.", "_orig_mod.", "model._orig_mod.", "module."])
+@pytest.mark.parametrize("save", [save_file, torch.save], ids=["safetensors", "torch"])
+def test_names_of_weights_may_share_a_prefix(trained, prefix, save, tmp_path):
+    module, _ = trained
+    weights = {prefix + name: value.clone() for name, value in module.model.state_dict().items()}
+    save(weights, tmp_path / "weights")
+    assert same(lengen.load(SPEC, tmp_path / "weights"), module)
+    save(weights | {f"{prefix}other.weight": torch.zeros(1)}, tmp_path / "more")
+    refused(library.LoadError, r"not of this model: other\.weight", lengen.load, SPEC, tmp_path / "more")
+    with pytest.raises(library.LoadError, match=r"holds weights without their setting: give it, too, load\(spec,"):
+        lengen.load(tmp_path / "weights")
+
+
+class Payload:
+    def __reduce__(self):
+        return (print, ("executed",))
+
+
+def other_formats(folder):
+    """Files of other formats, each with what it is told to be."""
+    weights = lengen.build_model(SPEC, 3).state_dict()
+    name = next(iter(weights))
+    few = {key: value for key, value in weights.items() if key != name}
+    files = {
+        "objects of Python beside weights": lambda path: torch.save({"a": Payload()}, path),
+        "no weights by their names": lambda path: torch.save([1, 2], path),
+        f"missing: {name}": lambda path: torch.save(few, path),
+        f"of another shape: {name}": lambda path: torch.save(weights | {name: torch.zeros(1, 1)}, path),
+        "GGUF": lambda path: path.write_bytes(b"GGUF" + bytes(40)),
+        "HDF5": lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(40)),
+        "an array of NumPy": lambda path: np.save(path.open("wb"), np.zeros(3)),
+        "a zip archive that torch.save did not write": lambda path: np.savez(path.open("wb"), a=np.zeros(3)),
+        "a pointer of Git LFS": lambda path: path.write_text("version https://git-lfs.github.com/spec/v1\noid"),
+        "JSON": lambda path: path.write_text("{}"),
+        "empty": lambda path: path.write_bytes(b""),
+    }
+    for number, (words, write) in enumerate(files.items()):
+        write(folder / f"w{number}")
+        yield words, folder / f"w{number}"
+
+
+def test_another_format_is_told_as_what_it_is_and_never_as_damage(tmp_path, capsys):
+    for words, path in other_formats(tmp_path):
+        with pytest.raises(library.LoadError) as error:
+            lengen.load(SPEC, path)
+        assert words in str(error.value) and "restore" not in str(error.value) and "\n" not in str(error.value), words
+    assert "executed" not in capsys.readouterr().out
+
+
+def test_damage_is_told_as_damage(trained, tmp_path):
+    _, checkpoint = trained
+    content = checkpoint.read_bytes()
+    half, flipped = tmp_path / "half.ckpt", tmp_path / "flipped.ckpt"
+    half.write_bytes(content[: len(content) // 2])
+    place = len(content) // 2
+    flipped.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    for path in (half, flipped):
+        refused(library.LoadError, r"cannot be read by torch|restore it, or run it again", lengen.load, path)
+
+
+def test_a_model_is_asked_nothing_beyond_what_it_was_constructed_for():
+    model = lengen.load("coupling/thm4.1/construction")
+    assert model.accuracy(100, 2, examples=1) == 1.0
+    for ask in (
+        lambda: model.accuracy(101, 2),
+        lambda: model.accuracy(3, 101, examples=1),
+        lambda: model.solve(["1" * 101, "2"]),
+        lambda: model.attention(["1" * 101, "2"]),
+    ):
+        refused(lengen.SettingError, "constructed for at most 100 operands of 100 digits", ask)
+
+
+def test_a_run_that_never_left_chance_says_so_when_it_is_loaded(tmp_path):
+    folder = stored(tmp_path / "v1")
+    info = {"spec": SPEC.to_dict(), "notes": ["it never left chance: its loss"], "never_left_chance": {"loss": 2.0}}
+    (folder / "run.json").write_text(json.dumps(info))
+    with pytest.warns(UserWarning, match="v1: it never left chance") as seen:
+        assert lengen.load(folder).note.startswith("it never left chance")
+    assert seen[0].filename == __file__

@@ -13,8 +13,17 @@ from lengen import ArithmeticData, Decoder, Measurement, SequenceModule, replace
 from lengen.decoding.inside import mean_attention
 from lengen.models.bias import calibrate_bias, line_values
 from tests.fixtures.devices import NAME, Elsewhere, check_there
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import TEST, settings
 from tests.lengen.test_stock_trainer import TWELVE as SPEC
+
+NAMES = [name for name in settings() if "-encoder" not in name or name.startswith(("learned", "rpe"))]
+ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
+"""Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
+CHECKED = {
+    "bias.py", "inside.py", "loading.py", "chance.py", "sections.py",
+}  # fmt: skip
+"""Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""
 
 
 def test_the_pretended_device_refuses_a_mixture():
@@ -24,8 +33,7 @@ def test_the_pretended_device_refuses_a_mixture():
         assert (there + here.to(NAME) * 2).cpu().tolist() == [2.0, 3.0, 4.0]
         assert there[torch.tensor([2, 0])].cpu().tolist() == [2.0, 0.0]
         for mixed in (lambda: there + here, lambda: here + there, lambda: here[there.long()], lambda: here.add_(there)):
-            with pytest.raises(RuntimeError, match="one device"):
-                mixed()
+            refused(RuntimeError, "one device", mixed)
 
 
 class WhereItIs(Measurement):
@@ -43,9 +51,6 @@ def test_a_fit_ends_with_the_model_where_it_was_trained():
         callback.on_fit_end(trainer, module)
     assert callback.found == NAME
     assert module.device.type == "cpu"
-
-
-NAMES = [name for name in settings() if "-encoder" not in name or name.startswith(("learned", "rpe"))]
 
 
 @pytest.mark.slow
@@ -86,8 +91,7 @@ def there(tensor: torch.Tensor) -> There:
 
 
 def test_the_emulation_refuses_and_metrics_move_and_count_there():
-    with pytest.raises(TypeError, match="float64"):
-        there(torch.ones(2)).double()
+    refused(TypeError, "float64", there(torch.ones(2)).double)
     with pytest.raises(TypeError, match="float64"), NoFloat64():
         torch.zeros(2, dtype=torch.float64).to("meta")
     module = lengen.SequenceModule(SPEC)
@@ -131,11 +135,3 @@ def test_attention_is_shown_of_a_model_there(monkeypatch):
     monkeypatch.setattr(type(model.module), "device", torch.device("meta"))
     monkeypatch.setattr(model.module, "attention", attention)
     assert (model.attention([1, 2])["self"] == expected).all()
-
-
-ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
-"""Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
-CHECKED = {
-    "bias.py", "inside.py", "loading.py", "chance.py", "sections.py",
-}  # fmt: skip
-"""Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""

@@ -1,21 +1,29 @@
-"""Callbacks beside data, vocabulary and module of somebody else, while the module trains."""
+"""Callbacks beside data and module of somebody else while it trains; LightningCLI; what a setting may be given as."""
 
 import itertools
+import json
 
 import pytest
 import torch
+import yaml
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from torch import nn
 from torch.utils.data import DataLoader
 
 import lengen
+from lengen.data.setting import read_spec
 from lengen.results.records import Grid
+from tests.fixtures.refusals import refused
 from tests.lengen.benchmark.test_any_module import OPTIONS, Kept, Predicts, spec
 
 SPEC = spec()
 DATA = lengen.ArithmeticData(SPEC)
 EXACT, EDITS = "exact_match/length=2", "edits_per_token/length=2,count=1"
+CHARACTERS = "0123456789=$"
+FIELDS = {"task": "copy", "digits": 2, "batch": 4, "steps": 4, "layers": 1, "width": 16, "head_dim": 4}
+COPY = lengen.setting(**FIELDS)
+NAME = "coupling/fig3/coupling-scratchpad"
 
 
 class Own(LightningDataModule):
@@ -67,9 +75,12 @@ def test_callbacks_measure_problems_of_ours_beside_own_data(data, tmp_path):
     assert EXACT in loader.callback_metrics
 
 
-def test_without_data_the_callback_says_what_it_needs():
-    with pytest.raises(TypeError, match=r"or as data= of the callback"):
-        fitted(lengen.AccuracyGrid((2,), examples=5))
+def test_a_callback_without_data_and_a_module_without_answers_say_what_they_need():
+    refused(TypeError, r"or as data= of the callback", fitted, lengen.AccuracyGrid((2,), examples=5))
+    module = Copies()
+    with pytest.raises(TypeError, match=r"Copies: expected a method answer\(prompts\)"):
+        fitted(lengen.BenchmarkScores("copy"), module=module)
+    refused(lengen.benchmark.TaskError, "no size 7", lengen.BenchmarkScores, "copy", 7)
 
 
 def test_numbers_are_there_after_every_n_steps_and_in_every_logger():
@@ -136,12 +147,6 @@ def test_edits_of_several_counts_are_added_up():
     assert trainer.callback_metrics["exact_match.2"] == pytest.approx(grid.grid.accuracy(2))
 
 
-# ------------------------------------------------------------------ the benchmark
-
-
-CHARACTERS = "0123456789=$"
-
-
 class Copies(LightningModule):
     """Characters of its own; it answers what it was asked, up to as many characters as it has steps behind it."""
 
@@ -173,9 +178,8 @@ class Answers(Copies):
         return self.copied(prompts)
 
 
-@pytest.mark.parametrize(
-    ("module", "answer"), [(Answers, None), (Copies, lambda module: module.copied)], ids=["method", "function"]
-)
+@pytest.mark.parametrize(("module", "answer"),
+    [(Answers, None), (Copies, lambda module: module.copied)], ids=["method", "function"])  # fmt: skip
 def test_a_module_with_its_own_tokenizer_is_scored_while_it_trains(module, answer):
     scores = lengen.BenchmarkScores("copy", 6, answer)
     reach, share = Watches("copy/reach"), Watches("copy/in_range")
@@ -184,14 +188,6 @@ def test_a_module_with_its_own_tokenizer_is_scored_while_it_trains(module, answe
     assert reach.seen == [(4, 6.0), (8, 12.0), (12, 18.0)] and share.seen[0] == (4, 1.0)
     assert 0 < trainer.callback_metrics["copy/area"] < 1 and scores.grid.accuracy(18) == 1.0
     assert trained.modes == {False}, "it answers in evaluation mode"
-
-
-def test_a_module_that_cannot_answer_is_refused_before_it_trains():
-    module = Copies()
-    with pytest.raises(TypeError, match=r"Copies: expected a method answer\(prompts\)"):
-        fitted(lengen.BenchmarkScores("copy"), module=module)
-    with pytest.raises(lengen.benchmark.TaskError, match="no size 7"):
-        lengen.BenchmarkScores("copy", 7)
 
 
 def test_characters_and_modules_of_ours_answer_too():
@@ -209,3 +205,81 @@ def test_characters_and_modules_of_ours_answer_too():
     ours = lengen.BenchmarkScores("copy", 6)
     lengen.train("copy", digits=2, lengths=range(1, 31), steps=2, batch=4, callbacks=ours)
     assert set(ours.grid.scores) == set(scores.grid.scores)
+
+
+def test_a_setting_is_read_from_whatever_stands_for_it_and_a_file_that_is_none_is_named(tmp_path):
+    file = tmp_path / "spec.json"
+    for content in (COPY.to_dict(), {"spec": COPY.to_dict(), "seed": 0}, FIELDS):
+        file.write_text(json.dumps(content))
+        for source in (file, str(file), content):
+            assert read_spec(source) == COPY == lengen.SequenceModule(source).spec == lengen.ArithmeticData(source).spec
+    assert read_spec("copy") == lengen.setting("copy") and read_spec(COPY) is COPY
+    assert read_spec(NAME).data.task.kind == "parity"
+    (tmp_path / "spec.json").write_text("{")
+    refused(lengen.SettingError, r"spec\.json: expected a setting as JSON", read_spec, tmp_path / "spec.json")
+
+
+@pytest.mark.parametrize(("source", "sentence"), [
+    ("coupling/fig99", "expected an experiment by its name, a task, or a JSON file"),
+    ("knitting", r"^spec='knitting': expected an experiment by its name, a task, or a JSON file \("),
+    ("no.json", "there is no such file"), ({"task": "copy", "digit": 3}, "there is no setting 'digit'"),
+    ({}, "data: this field is missing"), (3, "^spec=3: expected a setting"),
+])  # fmt: skip
+def test_what_is_no_setting_is_refused_in_one_sentence(source, sentence):
+    refused(lengen.SettingError, sentence, read_spec, source)
+
+
+def test_data_is_loaded_from_a_checkpoint(tmp_path):
+    file = tmp_path / "train.txt"
+    file.write_text("01=01\n1=1\n0=0\n22=22\n")
+    trainer = Trainer(max_steps=4, **OPTIONS)
+    trainer.fit(lengen.SequenceModule(COPY, seed=1), lengen.ArithmeticData(COPY, 2, file))
+    trainer.save_checkpoint(tmp_path / "s.ckpt")
+    data = lengen.ArithmeticData.load_from_checkpoint(tmp_path / "s.ckpt", weights_only=True)
+    assert (data.spec, data.seed) == (COPY, 2)
+    assert torch.equal(data.batch(3).tokens, lengen.ArithmeticData(COPY, 2, file).batch(3).tokens)
+    assert data.hparams == {"spec": COPY.to_dict(), "seed": 2, "train_file": str(file)}
+
+
+def fit(words):
+    pytest.importorskip("jsonargparse")
+    from lightning.pytorch.cli import LightningCLI
+
+    quiet = {"max_steps": 2, "logger": False, "enable_checkpointing": False, "enable_progress_bar": False}
+    return LightningCLI(
+        lengen.SequenceModule, lengen.ArithmeticData, args=words, trainer_defaults={**quiet, "accelerator": "cpu"},
+        save_config_kwargs={"overwrite": True},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "task"),
+    [(NAME, lengen.Parity(20)), (json.dumps(FIELDS), lengen.Copy(2)), (json.dumps(COPY.to_dict()), lengen.Copy(2))],
+    ids=["name", "fields", "whole"],
+)
+def test_the_command_line_takes_a_setting(source, task, tmp_path):
+    words = ["fit", "--model.spec", source, "--data.spec", source, "--data.seed", "3"]
+    cli = fit([*words, "--trainer.default_root_dir", str(tmp_path)])
+    assert cli.trainer.global_step == 2 and cli.model.spec == cli.datamodule.spec
+    assert cli.model.spec.data.task == task and cli.datamodule.seed == 3
+
+
+def test_a_file_of_yaml_holds_setting_trainer_and_callbacks(tmp_path):
+    def part(name, **fields):
+        return {"class_path": name, "init_args": fields}
+
+    data = part("lengen.ArithmeticData", spec=FIELDS)
+    callbacks = [
+        part("lengen.AccuracyGrid", lengths=[1, 2], examples=5, every_n_steps=2, data=data),
+        part("lengen.EditDistanceCurve", lengths=[1, 2], counts=[1], examples=5),
+        part("lengen.LearningCurves", lengths=[1, 2], examples=5),
+        part("lengen.AttentionMaps", cells=[[2, 1]], examples=5),
+        part("lightning.pytorch.callbacks.EarlyStopping", monitor="exact_match/length=2", mode="max"),
+    ]
+    trainer = {"max_steps": 4, "callbacks": callbacks, "default_root_dir": str(tmp_path)}
+    config = {"model": {"spec": FIELDS}, "data": {"spec": FIELDS, "seed": 5}, "trainer": trainer}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    cli = fit(["fit", "--config", str(tmp_path / "config.yaml")])
+    assert cli.model.spec == COPY and cli.datamodule.seed == 5 and cli.trainer.global_step == 4
+    grid, curve = cli.trainer.callbacks[:2]
+    assert set(grid.grid.scores) == {(1,), (2,)} and list(curve.curve) == [1, 2]

@@ -31,6 +31,7 @@ from lengen.results.records import (
     to_table,
 )
 from lengen.training.build import model_for
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import TEST, spec
 from tests.lengen.test_execute import SPEC, run
@@ -41,6 +42,19 @@ five = st.tuples(whole, whole, whole, whole, whole).map(
 )
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
 any_counts = st.dictionaries(names, whole | st.floats(allow_nan=False, allow_infinity=False), min_size=1).map(Counts)
+LONG = "length,count,mode,name,value\n"
+XEON = """\
+processor\t: 0
+vendor_id\t: GenuineIntel
+model name\t: Intel(R) Xeon(R) Platinum 8488C
+flags\t\t: fpu sse4_2 amx_bf16 fma avx2 avx512f avx512_bf16 amx_tile avx512_fp16x
+
+processor\t: 1
+model name\t: another
+flags\t\t: fpu
+"""
+ARM = "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd evtstrm bf16 sve\nCPU part\t: 0xd40\n"
+WRITTEN = lengen.TrainSpec(steps=100, batch=50, bucket=8, lr=1e-3)
 
 
 @st.composite
@@ -100,23 +114,15 @@ def test_totals_rates_and_sums_are_of_what_was_counted():
     assert curve.to_csv() == "length,count,mode,name,value\n7,,sampled,n,5\n"
 
 
-LONG = "length,count,mode,name,value\n"
-
-
 @pytest.mark.parametrize(("text", "message"), [
-    ("", "line 1: expected columns"),
-    ("a,b\n", "line 1: expected columns"),
-    (LONG.replace("mode", "made"), "line 1: expected columns"),
-    (LONG + "\n", "line 2"),
-    (LONG + '3,"' + "x" * 200_000, "expected"),
-    (LONG + "x,4,teacher_forced,n,5\n", "line 2"),
+    ("", "line 1: expected columns"), ("a,b\n", "line 1: expected columns"),
+    (LONG.replace("mode", "made"), "line 1: expected columns"), (LONG + "\n", "line 2"),
+    (LONG + '3,"' + "x" * 200_000, "expected"), (LONG + "x,4,teacher_forced,n,5\n", "line 2"),
     (LONG + "3,4,teacher_forced,n\n", "line 2: expected a length, a count, a mode, a new name and a number"),
     (LONG + "3,,teacher_forced,n,x\n", "line 2: expected a length, a mode, a new name and a number"),
     (LONG + "3,4,teacher_forced,n,5\n3,,teacher_forced,n,5\n", "line 3"),
-    (LONG + "3,4,teacher_forced,n,5\n3,4,teacher_forced,n,5\n", "line 3"),
-    (LONG + "3,4,guessed,n,5\n", "line 2"),
-    (LONG + "3,4,teacher_forced,n,nan\n", "line 2"),
-    (LONG + "3,4,teacher_forced,,5\n", "line 2"),
+    (LONG + "3,4,teacher_forced,n,5\n3,4,teacher_forced,n,5\n", "line 3"), (LONG + "3,4,guessed,n,5\n", "line 2"),
+    (LONG + "3,4,teacher_forced,n,nan\n", "line 2"), (LONG + "3,4,teacher_forced,,5\n", "line 2"),
 ], ids=range(13))  # fmt: skip
 def test_a_corrupted_grid_gets_one_sentence(text, message):
     with pytest.raises(RecordError) as caught:
@@ -130,10 +136,8 @@ def test_metrics_survive_and_a_file_cut_short_keeps_its_whole_lines(rows):
     assert list(metrics_from_csv(text)) == rows
     cut = text + "12,train_lo"
     assert list(metrics_from_csv(cut, cut_short=True)) == rows
-    with pytest.raises(RecordError, match=f"line {len(rows) + 2}: expected a step, a name and a number"):
-        metrics_from_csv(cut)
-    with pytest.raises(RecordError, match="line 1: expected columns step,name,value"):
-        metrics_from_csv("")
+    refused(RecordError, f"line {len(rows) + 2}: expected a step, a name and a number", metrics_from_csv, cut)
+    refused(RecordError, "line 1: expected columns step,name,value", metrics_from_csv, "")
 
 
 @given(st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6)))
@@ -148,21 +152,7 @@ def test_key_counts_survive_their_csv(rows):
     ("length,count,layer,head,steps,keys_sum\n1,2,3,4,5,x\n", "expected 6 whole numbers"),
 ])  # fmt: skip
 def test_corrupted_key_counts_get_one_sentence(text, message):
-    with pytest.raises(RecordError, match=message):
-        key_counts_from_csv(text)
-
-
-XEON = """\
-processor\t: 0
-vendor_id\t: GenuineIntel
-model name\t: Intel(R) Xeon(R) Platinum 8488C
-flags\t\t: fpu sse4_2 amx_bf16 fma avx2 avx512f avx512_bf16 amx_tile avx512_fp16x
-
-processor\t: 1
-model name\t: another
-flags\t\t: fpu
-"""
-ARM = "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd evtstrm bf16 sve\nCPU part\t: 0xd40\n"
+    refused(RecordError, message, key_counts_from_csv, text)
 
 
 def test_what_linux_says_of_the_first_processor_is_read_else_the_platform_is_asked(tmp_path, monkeypatch):
@@ -181,9 +171,6 @@ def test_what_linux_says_of_the_first_processor_is_read_else_the_platform_is_ask
     found = machine.machine()
     assert found == Machine("riscv64", (), machine.cores())
     assert str(found) == f"riscv64, {machine.cores()} cores (instruction sets unknown)"
-
-
-WRITTEN = lengen.TrainSpec(steps=100, batch=50, bucket=8, lr=1e-3)
 
 
 def setting(task, width: int = 0, **train) -> Spec:

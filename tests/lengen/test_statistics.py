@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lengen.results.records import wilson
+from tests.fixtures.refusals import refused
 
 tested = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -25,8 +26,7 @@ def test_wilson_agrees_with_scipy_within_zero_and_one(pair):
 
 @pytest.mark.parametrize(("correct", "n"), [(-1, 5), (6, 5), (0, -1)])
 def test_counts_that_are_no_counts_are_refused(correct, n):
-    with pytest.raises(ValueError, match="expected a count between 0 and n"):
-        wilson(correct, n)
+    refused(ValueError, "expected a count between 0 and n", wilson, correct, n)
 
 
 def test_a_million_examples_do_not_lose_the_ends():

@@ -11,7 +11,7 @@ import pytest
 import torch
 from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import EarlyStopping, GradientAccumulationScheduler, ModelCheckpoint
-from lightning.pytorch.loggers.logger import DummyLogger, Logger
+from lightning.pytorch.loggers.logger import Logger
 from torch.utils.data import DataLoader
 
 import lengen
@@ -20,18 +20,32 @@ from lengen.callbacks.loggers import METRICS, MetricsLogger, extra_loggers, read
 from lengen.callbacks.monitoring import TrainingLoss
 from lengen.data import datamodule
 from lengen.data.datamodule import TrainingBatches
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_hints import RUN as HINTED
 
 pytestmark = pytest.mark.slow
 
 SPEC = spec(
-    data_spec("addition", 1, 2, room=8),
-    replace(TRAIN, steps=8, evaluations=4, lr=1e-2),
-    replace(TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3),), attention_examples=6),
-    layers=1,
-)
+    data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=8, evaluations=4, lr=1e-2),
+    replace(TEST, lengths=(1, 2), counts=(2, 3), examples=8, attention=((1, 3),), attention_examples=6), layers=1,
+)  # fmt: skip
 """Evaluated after steps 2, 4, 6 and 8."""
+TWELVE = spec(
+    data_spec("addition", 2, 2, room=8), replace(TRAIN, steps=12, evaluations=4),
+    replace(TEST, lengths=(1,), counts=(2,), examples=4), layers=1,
+)  # fmt: skip
+"""Evaluated after steps 3, 6, 9 and 12."""
+NUMBER = {hash(ArithmeticData(TWELVE).batch(step).tokens.numpy().tobytes()): step for step in range(60)}
+PROGRAM = """
+import sys
+from pathlib import Path
+from tests.lengen.test_stock_trainer import trained
+watched = trained(Path(sys.argv[1]), devices=2, strategy="ddp", max_steps=4, enable_checkpointing=False)
+import torch.distributed
+rank = torch.distributed.get_rank()
+(Path(sys.argv[1]) / f"rank{rank}").write_text(" ".join(map(str, watched.batches)))
+"""
 
 
 class Remembers(Logger):
@@ -52,16 +66,9 @@ class Remembers(Logger):
 def stock(folder, *callbacks: Callback, logger=False, **options) -> Trainer:
     quiet = {"enable_progress_bar": False, "enable_model_summary": False, "accelerator": "cpu"}
     return Trainer(
-        max_steps=SPEC.train.steps,
-        max_epochs=-1,
-        gradient_clip_val=SPEC.train.clip,
-        default_root_dir=folder,
-        num_sanity_val_steps=0,
-        callbacks=list(callbacks),
-        logger=logger,
-        **quiet,
-        **options,
-    )
+        max_steps=SPEC.train.steps, max_epochs=-1, gradient_clip_val=SPEC.train.clip, default_root_dir=folder,
+        num_sanity_val_steps=0, callbacks=list(callbacks), logger=logger, **quiet, **options,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -162,22 +169,13 @@ def test_the_edit_distance_curve_is_the_same_alone_and_beside_a_grid(tmp_path):
     assert dict(line.get_xydata().tolist()) == alone.curve
 
 
-def test_curves_while_training_reach_every_logger_and_callback(tmp_path):
-    logger = Remembers()
-    best = ModelCheckpoint(tmp_path, monitor="answer_loss.2")
-    stock(tmp_path, lengen.LearningCurves((1, 2), (2,), 5), best, logger=logger).fit(
-        SequenceModule(SPEC), ArithmeticData(SPEC)
-    )
-    assert best.best_model_score > 0
-    curves = {"exact_match.1", "answer_loss.1", "exact_match.2", "answer_loss.2"}
-    assert {name for _, metrics in logger.rows for name in metrics} == {"val_exact_match", "epoch", *curves}
-
-
-def test_measuring_without_our_data_is_refused(tmp_path):
+def test_measuring_without_our_data_and_schedules_of_accumulation_are_refused(tmp_path):
     module, data = SequenceModule(SPEC), ArithmeticData(SPEC)
     trainer = stock(tmp_path, lengen.Probes([["5", "4"]]))
     with pytest.raises(TypeError, match=r"expected ArithmeticData\(\.\.\.\) for callbacks that measure, as"):
         trainer.test(module, data.test_dataloader(), verbose=False)
+    with pytest.raises(SettingError, match=r"expected accumulate_grad_batches=N"):
+        trained(tmp_path, GradientAccumulationScheduler({0: 2, 2: 4}))
 
 
 def test_a_training_that_starts_anew_starts_its_file_anew_and_tests_add_to_it(tmp_path):
@@ -195,47 +193,7 @@ def test_a_logger_without_a_trainer_counts_from_zero(tmp_path):
     logger = MetricsLogger(tmp_path)
     logger.log_metrics({"a": 1.0, "epoch": 3.0, "b": 0.1234567}, step=4)
     assert (tmp_path / METRICS).read_text() == "5,a,1\n5,b,0.123457\n"
-
-
-@pytest.mark.parametrize("name", ["tensorboard", "wandb"])
-def test_a_logger_whose_package_is_missing_says_which_extra_installs_it(name, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ValueError, match=rf"logger {name}: the package is not installed; pip install '\.\[{name}\]'"):
-        extra_loggers([name], tmp_path)
-
-
-def test_extra_loggers_are_lightnings_own(tmp_path, monkeypatch):
-    made = []
-
-    class Board(DummyLogger):
-        def __init__(self, **options):
-            super().__init__()
-            made.append(options)
-
-    monkeypatch.setitem(sys.modules, "tensorboard", sys)
-    monkeypatch.setattr("lightning.pytorch.loggers.TensorBoardLogger", Board)
-    (logger,) = extra_loggers(["tensorboard"], tmp_path)
-    assert isinstance(logger, Board) and made == [{"save_dir": str(tmp_path), "name": "tensorboard"}]
-    with pytest.raises(ValueError, match="logger carrier-pigeon: expected one of tensorboard, wandb"):
-        extra_loggers(["carrier-pigeon"], tmp_path)
-
-
-def test_hints_log_a_loss_each(tmp_path):
-    logger, small = Remembers(), replace(HINTED, train={"steps": SPEC.train.steps, "evaluations": 1})
-    trainer = stock(tmp_path, logger=logger, log_every_n_steps=1)
-    trainer.fit(SequenceModule(small), ArithmeticData(small))
-    names = {name for _, metrics in logger.rows for name in metrics}
-    assert {"train_loss", *(f"train_loss.{hint.name}" for hint in small.data.hints)} <= names
-
-
-TWELVE = spec(
-    data_spec("addition", 2, 2, room=8),
-    replace(TRAIN, steps=12, evaluations=4),
-    replace(TEST, lengths=(1,), counts=(2,), examples=4),
-    layers=1,
-)
-"""Evaluated after steps 3, 6, 9 and 12."""
-NUMBER = {hash(ArithmeticData(TWELVE).batch(step).tokens.numpy().tobytes()): step for step in range(60)}
+    refused(ValueError, "logger pigeon: expected one of tensorboard, wandb", extra_loggers, ["pigeon"], tmp_path)
 
 
 class Watches(Callback):
@@ -254,13 +212,9 @@ def trained(folder: Path, *callbacks: Callback, module=None, data=None, resume=N
     watches = Watches()
     options = {"max_steps": 12, "max_epochs": -1, "num_sanity_val_steps": 0, "logger": False} | options
     trainer = Trainer(
-        accelerator="cpu",
-        default_root_dir=folder,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        callbacks=[watches, *callbacks],
-        **options,
-    )
+        accelerator="cpu", default_root_dir=folder, enable_progress_bar=False, enable_model_summary=False,
+        callbacks=[watches, *callbacks], **options,
+    )  # fmt: skip
     data = data or {"datamodule": ArithmeticData(TWELVE)}
     trainer.fit(module or SequenceModule(TWELVE), **data, ckpt_path=resume, weights_only=True if resume else None)
     return watches
@@ -278,15 +232,10 @@ def test_batches_differ_and_specifications_may_be_dictionaries_of_a_module_that_
 
 
 @pytest.mark.parametrize(("options", "batches", "evaluated"), [
-    ({}, 12, [3, 6, 9, 12]),
-    ({"reload_dataloaders_every_n_epochs": 1}, 12, [3, 6, 9, 12]),
-    ({"accumulate_grad_batches": 3}, 36, [3, 6, 9, 12]),
-    ({"max_steps": -1, "max_epochs": 2}, 6, [3, 6]),
-    ({"max_steps": 8}, 8, [3, 6, 8]),
-    ({"limit_train_batches": 2}, 12, None),
-    ({"val_check_interval": 2}, 12, None),
-    ({"num_sanity_val_steps": 2}, 12, [0, 3, 6, 9, 12]),
-    ({"fast_dev_run": True}, 1, None),
+    ({}, 12, [3, 6, 9, 12]), ({"reload_dataloaders_every_n_epochs": 1}, 12, [3, 6, 9, 12]),
+    ({"accumulate_grad_batches": 3}, 36, [3, 6, 9, 12]), ({"max_steps": -1, "max_epochs": 2}, 6, [3, 6]),
+    ({"max_steps": 8}, 8, [3, 6, 8]), ({"limit_train_batches": 2}, 12, None), ({"val_check_interval": 2}, 12, None),
+    ({"num_sanity_val_steps": 2}, 12, [0, 3, 6, 9, 12]), ({"fast_dev_run": True}, 1, None),
 ])  # fmt: skip
 def test_every_batch_once_and_in_order(tmp_path, options, batches, evaluated):
     watched = trained(tmp_path, enable_checkpointing=False, **options)
@@ -346,7 +295,7 @@ def test_workers_of_a_loader_of_ones_own_share_the_batches(tmp_path):
     with pytest.raises(SettingError, match="expected num_workers=0"):
         list(DataLoader(ArithmeticData(TWELVE).train_dataloader().dataset, batch_size=None, **workers))
     workers["persistent_workers"] = True
-    with pytest.raises(SettingError, match="persistent_workers=False"):
+    with pytest.raises(SettingError, match="persistent_workers=False"):  # with the traceback of the worker
         batches()
 
 
@@ -386,11 +335,6 @@ def test_steps_of_a_module_that_steps_by_itself_and_rarely(tmp_path):
     assert len(batches) == len(set(batches)) >= 12
 
 
-def test_a_schedule_of_accumulation_is_refused(tmp_path):
-    with pytest.raises(SettingError, match=r"expected accumulate_grad_batches=N"):
-        trained(tmp_path, GradientAccumulationScheduler({0: 2, 2: 4}))
-
-
 @pytest.mark.parametrize("setting", [TWELVE, HINTED])
 @pytest.mark.parametrize("each", [1, 2])
 def test_processes_share_the_batches_and_train_the_same_task(setting, each):
@@ -414,17 +358,6 @@ def test_processes_share_the_batches_and_train_the_same_task(setting, each):
     assert [batch.output for batch in one] == [batch.output for batch in two] and len(one) == min(4, 6) * each
     seen = [(batch.output, batch.tokens.numpy().tobytes()) for batch in one + two]
     assert len(set(seen)) == len(seen)
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-from tests.lengen.test_stock_trainer import trained
-watched = trained(Path(sys.argv[1]), devices=2, strategy="ddp", max_steps=4, enable_checkpointing=False)
-import torch.distributed
-rank = torch.distributed.get_rank()
-(Path(sys.argv[1]) / f"rank{rank}").write_text(" ".join(map(str, watched.batches)))
-"""
 
 
 def test_two_processes(tmp_path):

@@ -85,11 +85,9 @@ def test_a_run_records_both_trainings_once_and_weights_that_hold_the_bias(finish
     rows = list(csv.reader((folder / METRICS).read_text().splitlines()))[1:]
     steps = {name: [int(step) for step, other, _ in rows if other == name] for _, name, _ in rows}
     assert steps == {
-        "train_loss": list(range(1, 7)),
-        "val_exact_match": [3, 6],
-        "interpolation_train_loss": list(range(1, 9)),
+        "train_loss": list(range(1, 7)), "val_exact_match": [3, 6], "interpolation_train_loss": list(range(1, 9)),
         "interpolation_val_exact_match": [4, 8],
-    }
+    }  # fmt: skip
     folder, outcome, _ = finished
     weights = load_file(folder / WEIGHTS)
     assert torch.equal(weights["bias.own"], torch.from_numpy(outcome.arrays["bias.self"]))
@@ -117,19 +115,14 @@ def test_open_lines_and_the_heads_of_each_operand_are_counted(task, second):
     cross[4], own[4] = 0.0, 0.0
     assert calibrated._lines(spec, own, cross) == pytest.approx(
         {
-            "open_self": (4 * 1 + 6) / 5,
-            "open_cross": (1 + 2 + 1 + 2 + 13) / 5,
-            "transparent_self": 1,
-            "transparent_cross": 1,
-            "heads_first_operand": 2,
-            "heads_second_operand": 1,
+            "open_self": (4 * 1 + 6) / 5, "open_cross": (1 + 2 + 1 + 2 + 13) / 5, "transparent_self": 1,
+            "transparent_cross": 1, "heads_first_operand": 2, "heads_second_operand": 1,
         }
-    )
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("place", "again"), [("first", 4), ("first info", 0), ("between", 0), ("second", 0), ("metrics", 0), ("after", 0)]
-)
+@pytest.mark.parametrize(("place", "again"),
+    [("first", 4), ("first info", 0), ("between", 0), ("second", 0), ("metrics", 0), ("after", 0)])  # fmt: skip
 def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished, tmp_path, monkeypatch):
     """``again``: steps of the first training that are still to be made, or made again."""
     folder, outcome, _ = finished

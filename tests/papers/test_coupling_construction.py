@@ -18,7 +18,12 @@ from lengen.training.build import load
 from papers.coupling.construction import set_feed_forward, vertices
 from papers.coupling.profiles import SCRATCHPAD
 from papers.coupling.theorem import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem
+from tests.fixtures.refusals import refused
 from tests.papers.theorem import ADDITION, EXAMPLE, FORMAT, VOCAB, Printed, constructed, problem, writer
+
+number = st.integers(1, 12).flatmap(
+    lambda n: st.one_of(st.integers(0, 10**n - 1), st.just(10**n - 1), st.just(10 ** (n - 1)), st.just(0))
+)
 
 
 def text(response: torch.Tensor) -> str:
@@ -33,11 +38,6 @@ def expected(*operands: int) -> str:
 
 def solved(sizes: Sizes, *operands: int, **model) -> str:
     return text(generate(constructed(sizes, **model), writer(sizes), problem(*operands))[0])
-
-
-number = st.integers(1, 12).flatmap(
-    lambda n: st.one_of(st.integers(0, 10**n - 1), st.just(10**n - 1), st.just(10 ** (n - 1)), st.just(0))
-)
 
 
 @pytest.mark.slow
@@ -265,8 +265,7 @@ def test_solve_needs_no_weights_and_sizes_beyond_the_number_format_are_refused()
     spec = theorem(2**30, 2**25, precision="bf16-true", lengths=(1,), counts=(2,))
     score = sizes_of(spec).sharpness * sum(sizes_of(spec).bits)
     assert score > 2**8
-    with pytest.raises(SettingError, match=rf"need scores of {score}, and integers are exact up to 256; choose"):
-        spec.check()
+    refused(SettingError, rf"need scores of {score}, and integers are exact up to 256; choose", spec.check)
     theorem(2**30, 2**25, lengths=(1,), counts=(2,)).check()
 
 
@@ -274,8 +273,7 @@ def test_solve_needs_no_weights_and_sizes_beyond_the_number_format_are_refused()
 def test_more_or_longer_operands_than_it_is_made_for_are_one_sentence(operands):
     spec = theorem(3, 2, lengths=(2,), counts=(3,))
     for asked in (lambda: show.encode(spec, operands), lambda: show.solve(spec, None, operands)):
-        with pytest.raises(SettingError, match="is constructed for at most 3 operands of 2 digits; give fewer"):
-            asked()
+        refused(SettingError, "is constructed for at most 3 operands of 2 digits; give fewer", asked)
 
 
 @pytest.mark.parametrize(("change", "sentence"), [
@@ -291,8 +289,7 @@ def test_more_or_longer_operands_than_it_is_made_for_are_one_sentence(operands):
     ("train.precision=bf16-mixed", "train.precision=bf16-mixed: weights and sums would be in two formats"),
 ])  # fmt: skip
 def test_a_specification_that_does_not_fit_is_one_sentence(change, sentence):
-    with pytest.raises(SettingError, match=sentence):
-        build_model(theorem(3, 2, lengths=(2,), counts=(3,)).override(change), 0)
+    refused(SettingError, sentence, theorem(3, 2, lengths=(2,), counts=(3,)).override, change)
 
 
 @pytest.mark.parametrize(("size", "width"), [(3, 29), (10, 35), (30, 41), (100, 47), (1_000, 59), (1_000_000, 99)])

@@ -77,9 +77,7 @@ def test_tables_5_6_9_10_13_14_17_18_queries_and_keys(head):
 
 
 @pytest.mark.parametrize(("head", "name", "values"), [
-    (0, "PRE_SUM", theorem.NUM_TIMES_3),
-    (1, "PRE_CARRY", theorem.NUM_TIMES_3),
-    (2, "PRE_ARROW", (1,) + (0,) * 27),
+    (0, "PRE_SUM", theorem.NUM_TIMES_3), (1, "PRE_CARRY", theorem.NUM_TIMES_3), (2, "PRE_ARROW", (1,) + (0,) * 27),
     (3, "PRE_EOS", (1,) + (0,) * 27),
 ])  # fmt: skip
 def test_tables_7_11_15_19_values(head, name, values):

@@ -17,6 +17,32 @@ ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted(ROOT.glob("papers/*/ERRATA.md"))
 PARTS = ("Place", "Printed", "Effect", "Repair", "Shown by")
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+GOOD = """# Errata
+
+An opening.
+
+## E1. A sign
+
+- **Place**: Equation (1).
+- **Printed**: plus.
+- **Effect**: the wrong sum,
+  twice.
+- **Repair**: minus.
+- **Shown by**: `tests/papers/test_errata.py::test_flaws_are_found`.
+
+## E2. A word
+
+- **Place**: Section 2.
+- **Printed**: teh.
+- **Effect**: none.
+- **Repair**: the.
+- **Shown by**: wording.
+"""
+FILES = ("py", "toml", "csv", "json", "npz", "md", "safetensors")
+PATH = r"[a-z_]+(?:\.[a-z_]+)+(?:=[^\s`]+)?"
+IN_CODE = re.compile(rf"`({PATH})`")
+AFTER_SET = re.compile(rf"--set ({PATH})")
+IN_PROSE = re.compile(rf"(?<![\w./-])({PATH})")
 
 
 def errata(text: str) -> list[tuple[int, dict[str, str]]]:
@@ -61,29 +87,6 @@ def test_every_erratum_has_its_parts_and_what_the_pages_name_is_there(page):
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
-GOOD = """# Errata
-
-An opening.
-
-## E1. A sign
-
-- **Place**: Equation (1).
-- **Printed**: plus.
-- **Effect**: the wrong sum,
-  twice.
-- **Repair**: minus.
-- **Shown by**: `tests/papers/test_errata.py::test_flaws_are_found`.
-
-## E2. A word
-
-- **Place**: Section 2.
-- **Printed**: teh.
-- **Effect**: none.
-- **Repair**: the.
-- **Shown by**: wording.
-"""
-
-
 def test_a_page_in_the_right_form_is_read_whole_and_an_empty_one_is_no_list():
     assert flaws(GOOD) == []
     (_, first), (_, second) = errata(GOOD)
@@ -102,13 +105,6 @@ def test_a_page_in_the_right_form_is_read_whole_and_an_empty_one_is_no_list():
 def test_flaws_are_found(old, new, said):
     assert old in GOOD
     assert any(flaw.startswith(said) for flaw in flaws(GOOD.replace(old, new)))
-
-
-FILES = ("py", "toml", "csv", "json", "npz", "md", "safetensors")
-PATH = r"[a-z_]+(?:\.[a-z_]+)+(?:=[^\s`]+)?"
-IN_CODE = re.compile(rf"`({PATH})`")
-AFTER_SET = re.compile(rf"--set ({PATH})")
-IN_PROSE = re.compile(rf"(?<![\w./-])({PATH})")
 
 
 def specs(paper: str | None) -> list[Spec]:

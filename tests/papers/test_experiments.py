@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 
 PAPERS = CATALOGUE.papers()
 MODELS = {Decoder: models.Decoder, Encoder: models.Encoder, EncoderDecoder: models.EncoderDecoder}
+EVERY = [(paper, figure.name) for paper in PAPERS for figure in CATALOGUE.figures(paper)]
 
 
 def distinct(*profiles: str, papers=PAPERS) -> list:
@@ -83,9 +84,6 @@ def test_every_setting_is_built_and_stepped_twice(spec):
             optimizer.step()
         assert all(bool(parameter.isfinite().all()) for parameter in module.parameters())
         assert any(not torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
-
-
-EVERY = [(paper, figure.name) for paper in PAPERS for figure in CATALOGUE.figures(paper)]
 
 
 @pytest.mark.parametrize(("paper", "name"), EVERY)

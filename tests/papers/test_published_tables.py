@@ -1,14 +1,17 @@
 """What the papers print stands in published.toml, and their statements can be answered by declared experiments."""
 
+import fnmatch
 from pathlib import Path
 
 import pytest
 
 from lengen.metrics.measures import OfRun
+from lengen.settings.spec import replace
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
+from reproduce.comparison.distance import differences, in_words, of_size
 from reproduce.comparison.measures import REGIONS, inside, paper_measures
-from reproduce.comparison.published import settings
+from reproduce.comparison.published import exceptions, settings
 from reproduce.comparison.recorded import UNDECIDED
 from reproduce.comparison.statements import statements
 from reproduce.comparison.values import values
@@ -17,7 +20,6 @@ from reproduce.store.reference import Reference
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 PAPERS = [name for name in CATALOGUE.papers() if CATALOGUE.paper(name).arxiv or name == "random_spaces"]
 LENGTHS = (6, 10, 15, 20, 50)
-
 TABLE1 = """
 successor vanilla 100.0 0.0   0.0   0.0   0.0
 successor alibi   1.3   0.0   0.0   0.0   0.0
@@ -70,6 +72,7 @@ HINTING = {
 }
 UNEQUAL = {"bias_calibration": {"training-lr": ("D2",)}}
 """Printed hyper-parameters that the paper profile does not have, with the deviation that says why."""
+SIZES = ("cpu", "night")
 
 
 def rows(text):
@@ -153,3 +156,38 @@ def test_paper_specifications_are_the_published_settings(paper):
     assert len(found) > 30 or paper == "matrix"
     unequal = {setting.id: tuple(setting.deviations) for setting in found if setting.unequal}
     assert unequal == UNEQUAL.get(paper, {})
+
+
+def others(paper):
+    """Fields that are not of size and differ, by experiment and profile."""
+    for experiment in CATALOGUE.experiments(paper):
+        for size in SIZES:
+            if size in experiment.specs and "paper" in experiment.specs:
+                for field in differences(experiment.specs[size], experiment.specs["paper"]):
+                    if not of_size(field):
+                        yield experiment.name.partition("/")[2], size, field
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_differs_from_the_paper_is_size_or_a_named_exception(paper):
+    named = [(field, pattern) for one in exceptions(paper) for field in one.fields for pattern in one.experiments]
+    for name, size, field in others(paper):
+        assert any(field == known and fnmatch.fnmatch(name, pattern) for known, pattern in named), (name, size, field)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_exception_is_needed_and_its_ablation_declared(paper):
+    there, known = set(others(paper)), [item.name for item in CATALOGUE.experiments(paper)]
+    for one in exceptions(paper):
+        for field in one.fields:
+            assert any(field == found and any(fnmatch.fnmatch(name, pattern) for pattern in one.experiments)
+                       for name, _, found in there), field  # fmt: skip
+        for pattern in one.ablation:
+            assert fnmatch.filter(known, pattern), pattern
+
+
+def test_differences_are_told_by_name_with_the_published_value():
+    spec = CATALOGUE.select_one("coupling/fig1/coupling-scratchpad").specs["paper"]
+    other = replace(spec, model={"layers": 1}, test={"examples": 7})
+    assert dict(differences(other, spec)) == {"model.layers": (1, spec.model.layers)}
+    assert in_words([differences(other, spec)]) == f"layers 1 ({spec.model.layers})"

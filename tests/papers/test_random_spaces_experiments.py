@@ -17,6 +17,7 @@ from papers.random_spaces.experiments import EXPERIMENTS, FIGURES, SIZES
 from reproduce.catalogue import CATALOGUE, SelectorError
 from reproduce.cli import main
 from reproduce.commands import problem as problems
+from tests.fixtures.refusals import refused
 
 PAPER = "random_spaces"
 NAMES = {experiment.name.removeprefix(f"{PAPER}/"): experiment for experiment in EXPERIMENTS}
@@ -113,7 +114,7 @@ def test_settings_of_the_paper_profile_are_those_of_chapter_4():
 
 
 @pytest.mark.parametrize("name", SUBTASKS)
-def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monkeypatch, tmp_path):
+def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, reproduce, monkeypatch, tmp_path):
     """One stored run answers five experiments, each with its own prefix; digits are read as they are written."""
     experiment = NAMES[f"fig4.9/{name}"]
     spec = experiment.specs["smoke"]
@@ -124,14 +125,12 @@ def test_solve_asks_a_shared_run_what_its_experiment_looks_at(name, capsys, monk
     monkeypatch.setattr(problems, "newest", lambda *asked, **more: (run, store))
     expected = {"add": "10656", "rev": "1505+5065", "ali": "5+5,0+6,5+0,1+5", "mad": "0656", "car": "c---"}[name]
     command = ["solve", f"{PAPER}/fig4.9/{name}", "5051", "5605", "--json"]
-    assert main(command) == 0
-    solved = json.loads(capsys.readouterr().out)
+    solved = json.loads(reproduce(command).out)
     assert (solved["prompt"], solved["answer"]) == (f"{name}$5051+5605=", expected)
     vocab = ArithmeticData(spec, 0).vocab
     for text in (expected, expected.lstrip("0"), f"0{expected}"):
         monkeypatch.setattr("lengen.solve.generate", lambda *_, choose, text=text: vocab.encode(f"{text}$")[None])
-        assert main(command) == 0
-        solved = json.loads(capsys.readouterr().out)
+        solved = json.loads(reproduce(command).out)
         assert solved["read"] == text and solved["correct"] == (text == expected), "a leading zero is a digit here"
 
 
@@ -141,8 +140,7 @@ def test_selectors_and_figures_read_experiments_and_encode_shows_both_sides_of_t
         assert found == SWEEP
     own = {item.name.removeprefix(f"{PAPER}/") for item in CATALOGUE.select(f"{PAPER}/fig4.9")}
     assert own == {f"fig4.9/{name}" for name in SUBTASKS}
-    with pytest.raises(SelectorError, match=r"there is no figure or table 'fig4\.10'"):
-        CATALOGUE.select(f"{PAPER}/fig4.10")
+    refused(SelectorError, r"there is no figure or table 'fig4\.10'", CATALOGUE.select, f"{PAPER}/fig4.10")
     reads = {figure.name: {name.removeprefix(f"{PAPER}/") for name in figure.reads} for figure in FIGURES}
     prefixes = {name.partition("/")[0] for name in NAMES}
     assert set(reads) == prefixes | {"fig4.7", "fig4.8", "fig4.9-steps"}

@@ -11,7 +11,7 @@ import pytest
 
 from lengen import SUBTASKS
 from lengen.results.records import AttentionMap
-from papers.random_spaces import equal_lengths, sweep
+from papers.random_spaces import equal_lengths, sweep, undertraining
 from papers.random_spaces.figures import certainties, largest, table4_3_csv
 from tests.papers import runs_random_spaces as stored
 
@@ -29,13 +29,11 @@ def frame(runs) -> pd.DataFrame:
                 lines.append(
                     {
                         "examples": spec["data"]["examples"],
-                        "training": "mix" if spec["data"]["format"]["kind"] == "subtasks" else "add",
-                        "lengths": group,
-                        "mode": written,
-                        "accuracy": sum(s["correct"] for s in scores) / sum(s["n"] for s in scores),
+                        "training": "mix" if spec["data"]["format"]["kind"] == "subtasks" else "add", "lengths": group,
+                        "mode": written, "accuracy": sum(s["correct"] for s in scores) / sum(s["n"] for s in scores),
                         "width": spec["model"]["width"],
                     }
-                )
+                )  # fmt: skip
     return pd.DataFrame(lines)
 
 
@@ -124,3 +122,39 @@ def test_certainty_and_counts_of_pairs_are_those_of_seeds_that_wrote_and_of_the_
 def rate(rows, equal):
     chosen = [row for row in rows if (row["first"] == row["second"]) is equal]
     return sum(row["correct"] for row in chosen) / sum(row["n"] for row in chosen)
+
+
+def run(task: str, width: int, in_range: float, eight: float, size: int = 10_000) -> dict[str, str]:
+    values = {"task": task, "n_embd": width, "train_size": size}
+    values |= {"val_acc/add_in_dist": in_range, "val_acc/add_ood_8digit": eight}
+    return {name: str(value) for name, value in values.items()}
+
+
+def test_without_a_threshold_the_means_are_those_that_table_4_3_prints():
+    rows = [row for row in undertraining.FINDING.read() if float(row["least"]) == 0 and row["train_size"] != "matched"]
+    assert [float(row["add"]) for row in rows] == [7.0, 21.5, 16.1, 18.6]
+    assert [float(row["mix"]) for row in rows] == [35.4, 41.8, 39.5, 37.3]
+    assert fmean(float(row["gain"]) for row in rows) == pytest.approx(undertraining.PRINTED_GAIN, abs=0.06)
+
+
+def test_among_runs_that_learned_their_range_the_gain_is_not_above_zero():
+    matched = {float(row["least"]): row for row in undertraining.FINDING.read() if row["train_size"] == "matched"}
+    assert float(matched[0]["low"]) > 0
+    for least in (0.95, 0.99):
+        assert float(matched[least]["low"]) < 0 < float(matched[least]["high"])
+
+
+def test_runs_below_the_threshold_do_not_count_and_the_picture_has_one_interval_each():
+    runs = [
+        run("add", 64, 1.0, 0.2),
+        run("add", 64, 0.5, 0.9),  # did not learn its range
+        run("mix", 64, 1.0, 0.4),
+        run("mix", 128, 1.0, 0.8),  # no addition-only run of this width
+    ]
+    rows = {(row["least"], row["train_size"]): row for row in undertraining.derive(runs)}
+    assert rows[0.95, 10_000]["add"] == 20.0 and rows[0.95, 10_000]["mix"] == 60.0
+    assert rows[0.95, "matched"]["cells"] == 1 and rows[0.95, "matched"]["gain"] == 20.0
+    assert rows[0.0, 10_000]["add"] == 55.0 and rows[0.0, "matched"]["gain"] == -15.0
+    assert rows[0.0, 100_000]["add"] == ""
+    axes = undertraining.draw(undertraining.FINDING.read()).axes[0]
+    assert len(axes.containers[0].lines[0].get_xdata()) == len(undertraining.LEAST)

@@ -18,6 +18,7 @@ from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.probing import Hits, mechanisms
 from papers.task_hinting.profiles import ProbedSpec, ProbeSpec
 from papers.task_hinting.theorem import TheoremSpec, gain, largest_alphabet, largest_length, sharpness, theorem
+from tests.fixtures.refusals import refused
 
 NAMES = {item.name.removeprefix("task_hinting/"): item for item in EXPERIMENTS}
 
@@ -168,54 +169,39 @@ def test_a_run_without_probes_keeps_none(tmp_path):
 
 
 @pytest.mark.parametrize(("overrides", "words"), [
-    (["probe.examples=-1"], "expected int >= 0"),
-    (["model.layers=1"], "take two layers"),
-    (["data.task=next_larger", "test.counts=1"], "models that sort"),
-    (["data.task.alphabet=8"], "1 to 8"),
+    (["probe.examples=-1"], "expected int >= 0"), (["model.layers=1"], "take two layers"),
+    (["data.task=next_larger", "test.counts=1"], "models that sort"), (["data.task.alphabet=8"], "1 to 8"),
     (['probe.sequences=[["1", "x"]]'], "1 x is no sequence"),
 ])  # fmt: skip
 def test_probes_that_make_no_sense_are_refused(overrides, words):
-    with pytest.raises(SettingError, match=words) as caught:
-        spec().override(*overrides)
-    assert "\n" not in str(caught.value)
+    refused(SettingError, words, spec().override, *overrides)
 
 
 @pytest.mark.parametrize(("override", "words"), [
     ("theorem.variant=literal", "expected one of repaired, printed"),
-    ("theorem.variant=printed", "set model.ff_width=15"),
-    ("data.task.alphabet=6", "set model.width=42"),
-    ("model.width=12", "set model.width=36"),
-    ("model.heads=4", "set model.heads=2"),
-    ("model.head_dim=9", "set model.head_dim=18"),
-    ("model.ff_width=4", "set model.ff_width=5"),
-    ("model.layers=3", "set model.layers=2"),
-    ("model.linear_bias=false", "set model.linear_bias=true"),
-    ("model.tied=true", "set model.tied=false"),
-    ("model.norm=layernorm", "set model.norm=none"),
+    ("theorem.variant=printed", "set model.ff_width=15"), ("data.task.alphabet=6", "set model.width=42"),
+    ("model.width=12", "set model.width=36"), ("model.heads=4", "set model.heads=2"),
+    ("model.head_dim=9", "set model.head_dim=18"), ("model.ff_width=4", "set model.ff_width=5"),
+    ("model.layers=3", "set model.layers=2"), ("model.linear_bias=false", "set model.linear_bias=true"),
+    ("model.tied=true", "set model.tied=false"), ("model.norm=layernorm", "set model.norm=none"),
     ("model.activation=gelu", "set model.activation=relu"),
     ("model.scale_attention=true", "set model.scale_attention=false"),
     ("model.tempered=none", 'set model.tempered={"form": "log", "of": "prompt", "start": 3.0, '),
     ("model.tempered.of=position", '"of": "position".* set model.tempered={"form": "log", "of": "prompt"'),
     ("model.tempered.start=1", '"start": 1.0.* set model.tempered={.*"start": 3.0, '),
-    ("model.encoding=learned", "model.encoding=none"),
-    ("data.task=next_larger", "set data.task=sorting"),
+    ("model.encoding=learned", "model.encoding=none"), ("data.task=next_larger", "set data.task=sorting"),
     ("data.hints=next_larger", "set data.hints=\\[\\]"),
-    ("data.format.begin=true", 'set data.format={.*"begin": false'),
-    ("test.lengths=5,9", "made for at most 8"),
+    ("data.format.begin=true", 'set data.format={.*"begin": false'), ("test.lengths=5,9", "made for at most 8"),
     ("train.precision=bf16-mixed", "set train.precision=32-true"),
     ("data.task.longest=725", "at most 724 numbers exactly"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused_in_one_sentence(override, words):
     spec = theorem(5, 8)
-    with pytest.raises(SettingError, match=words) as caught:
-        spec.override(override)
-    assert "\n" not in str(caught.value)
+    refused(SettingError, words, spec.override, override)
 
 
-@pytest.mark.parametrize(
-    ("alphabet", "longest", "precision"),
-    [(33, 8, "bf16-true"), (5, 33, "bf16-true"), (5, 725, "32-true"), (5, 1 << 25, "64-true")],
-)
+@pytest.mark.parametrize(("alphabet", "longest", "precision"),
+    [(33, 8, "bf16-true"), (5, 33, "bf16-true"), (5, 725, "32-true"), (5, 1 << 25, "64-true")])  # fmt: skip
 def test_sizes_beyond_a_precision_are_refused(alphabet, longest, precision):
     with pytest.raises(
         SettingError, match=r"lower data\.task\.(alphabet|longest) or set train\.precision=64-true"
@@ -248,8 +234,7 @@ def test_it_reads_back_from_json_and_longer_sequences_and_wrong_probes_are_refus
     assert solve(spec, None, ["3", "1", "3"])["correct"]
     with pytest.raises(SettingError, match=r"a sequence of 4 numbers: .* at most 3 .*give fewer"):
         solve(spec, None, ["3", "1", "3", "2"])
-    with pytest.raises(SettingError, match="1 to 4"):
-        validate(theorem(4, 6, probe=ProbeSpec(sequences=(("1", "5"),))))
+    refused(SettingError, "1 to 4", validate, theorem(4, 6, probe=ProbeSpec(sequences=(("1", "5"),))))
 
 
 def test_a_run_trains_nothing_and_measures_all(tmp_path):

@@ -8,16 +8,22 @@ import pytest
 
 from lengen.benchmark.adderboard import judge
 from reproduce.catalogue import CATALOGUE
-from reproduce.cli import main
 from reproduce.commands.problem import find
 
 OFFERED = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
 CONSTRUCTED = next(name for name, spec in OFFERED.items() if spec is not None)
+GOOD = """
+from torch import nn
+def build_model():
+    return nn.Linear(2, 1), {"name": "adder", "author": "somebody", "params": 3, "architecture": "a linear layer"}
+def add(model, a, b):
+    return a + b
+"""
+BARE, WORDS = GOOD.replace('{"name"', 'None and {"name"'), GOOD.replace('"params": 3', '"params": "many"')
 
 
-def test_a_constructed_model_adds_and_a_trained_one_says_how_far_it_was_trained(capsys):
-    assert main(["adderboard", "--pairs", "3", "--json"]) == 0
-    judged = json.loads(capsys.readouterr().out)
+def test_a_constructed_model_adds_and_a_trained_one_says_how_far_it_was_trained(reproduce):
+    judged = json.loads(reproduce("adderboard --pairs 3 --json").out)
     assert len(judged) == len(OFFERED) >= 2
     for one, spec in zip(judged, OFFERED.values(), strict=True):
         assert one["parameters"] > 0 and one["qualifies"] is False, "only the whole check qualifies"
@@ -28,10 +34,9 @@ def test_a_constructed_model_adds_and_a_trained_one_says_how_far_it_was_trained(
             assert one["weights"] == "hand-coded" and (one["edges"], one["pairs"]) == (10, 3)
 
 
-def test_the_check_fits_the_screen(capsys, monkeypatch):
+def test_the_check_fits_the_screen(reproduce, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    assert main(["adderboard", CONSTRUCTED, "--pairs", "1"]) == 0
-    out = capsys.readouterr().out
+    out = reproduce(["adderboard", CONSTRUCTED, "--pairs", "1"]).out
     assert max(map(len, out.splitlines())) <= 80 and "10 of 10 right" in out
 
 
@@ -42,11 +47,6 @@ def test_any_run_can_be_named(name, digits):
     judged = judge(*find(CATALOGUE.select_one(name))[:3], pairs=1)
     assert f"up to {digits} digits; none of 10" in judged.weights
     assert judged.drawn == 1 and not judged.qualifies
-
-
-def test_a_model_that_adds_nothing_is_refused(capsys):
-    assert main(["adderboard", "task_hinting/fig3.6/none"]) == 2
-    assert "adds no two numbers, its task is sorting: name one that does" in capsys.readouterr().err
 
 
 def test_what_is_committed_of_the_check_is_the_whole_of_it():
@@ -63,47 +63,28 @@ def test_what_is_committed_of_the_check_is_the_whole_of_it():
 
 @pytest.mark.parametrize("words", [["solve", CONSTRUCTED, "1", "2"], ["probe", CONSTRUCTED, "1", "2"], ["adderboard"]])
 @pytest.mark.parametrize("option", [["--seed", "0"], ["--with-overrides"]])
-def test_a_constructed_model_has_no_run_to_choose(words, option, capsys):
-    assert main([*words, *option]) == 2
-    assert f"is constructed and has no runs for {option[0]} to choose from" in capsys.readouterr().err
+def test_a_constructed_model_has_no_run_to_choose(words, option, reproduce):
+    assert f"is constructed and has no runs for {option[0]} to choose from" in reproduce([*words, *option], code=2).err
 
 
-GOOD = """
-from torch import nn
-def build_model():
-    return nn.Linear(2, 1), {"name": "adder", "author": "somebody", "params": 3, "architecture": "a linear layer"}
-def add(model, a, b):
-    return a + b
-"""
-
-
-def test_a_submission_is_judged(tmp_path, capsys):
+def test_a_submission_is_judged_wrong_sums_are_listed_and_errors_count_as_wrong(tmp_path, reproduce):
     path = tmp_path / "good.py"
     path.write_text(GOOD)
-    assert main(["adderboard", str(path), "--pairs", "5", "--json"]) == 0
-    (judged,) = json.loads(capsys.readouterr().out)
+    (judged,) = json.loads(reproduce(["adderboard", str(path), "--pairs", "5", "--json"]).out)
     assert judged["model"] == "adder" and judged["parameters"] == 3 and not judged["qualifies"]
     assert (judged["edges"], judged["pairs"], judged["wrong"]) == (10, 5, [])
-
-
-def test_wrong_sums_are_listed_and_errors_count_as_wrong(tmp_path, capsys):
     path = tmp_path / "bad.py"
     text = GOOD.replace("return a + b", "return (a + b) // (a > 5) - 10 * (a == 1111111111)")
     path.write_text(text)
-    assert main(["adderboard", str(path), "--pairs", "5"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    said = " ".join(reproduce(["adderboard", str(path), "--pairs", "5"]).out.split())
     assert "1111111111+8888888889=10000000000, not 9999999990" in said
     assert "ZeroDivisionError" in said and "3, counted as wrong" in said and "no verdict" in said
 
 
-BARE, WORDS = GOOD.replace('{"name"', 'None and {"name"'), GOOD.replace('"params": 3', '"params": "many"')
-
-
 @pytest.mark.parametrize("text", ["x = 1", "def build_model(:", "import nothing_of_this_name", BARE, WORDS, None])
-def test_a_file_of_another_form_is_one_sentence(tmp_path, capsys, text):
+def test_a_file_of_another_form_is_one_sentence(tmp_path, reproduce, text):
     path = tmp_path / "odd.py"
     if text is not None:
         path.write_text(text)
-    assert main(["adderboard", str(path)]) == 2
-    err = capsys.readouterr().err
+    err = reproduce(["adderboard", str(path)], code=2).err
     assert "expected build_model() that returns (model, metadata)" in err and err.count("\n") == 1

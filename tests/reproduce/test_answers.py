@@ -1,12 +1,16 @@
-"""Five answers to a statement: what made runs say, and every way to flatter that the rules refuse."""
+"""Five answers to a statement: what made runs say, every way to flatter that the rules refuse, and what scipy gives."""
 
 import dataclasses
+import itertools
 import json
 import subprocess
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from lengen.settings.spec import replace
+from reproduce.comparison import answers as exact
 from reproduce.comparison.answers import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED, answers, find, of_median
 from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
 from reproduce.comparison.published import PublishedError
@@ -26,6 +30,17 @@ from tests.fixtures.runs import experiment, outside, run, spec, stored
 
 LEFT, RIGHT, THIRD = (experiment(f"coupling/fig1/{name}") for name in ("left", "right", "third"))
 KNOWN = {item.name: item for item in (LEFT, RIGHT, THIRD)}
+FAR, NONE = (0.2, 0.3, 0.25, 0.5), (0.0, 0.02, 0.01, 0.0)
+ENTRY = {
+    "id": "s", "words": "It adds", "place": "Abstract", "quote": "It adds.",
+    "parts": [{"words": "w", "left": [LEFT.name], "least": 90}],
+}  # fmt: skip
+CLAIM = {"id": "adds", "place": "p", "statement": "s", "check": "level", "relation": ">", "threshold": 1, "left": ["a"]}
+SIDES = [
+    ([4.9, 15.4, 0.3, 2.1, 5.8], [0.0] * 5), ([4.9, 15.4, 0.3, 2.1, 5.8], [0.0] * 10),
+    ([55.0, 53.8, 83.6, 17.5], [0.1, 0.0, 5.0, 1.2]), ([96.8, 93.9, 100.0, 91.0], [93.0, 99.2, 98.0, 97.9, 95.5]),
+    ([1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]),
+]  # fmt: skip
 
 
 def seeds(of, *beyond, inside=1.0, profile="cpu", **more):
@@ -40,9 +55,6 @@ def compared(*runs, known=KNOWN, **part):
 def above(left, right, **part):
     runs = [*seeds(LEFT, *left), *seeds(RIGHT, *right)]
     return compared(*runs, check="above", right=(RIGHT.name,), **part)
-
-
-FAR, NONE = (0.2, 0.3, 0.25, 0.5), (0.0, 0.02, 0.01, 0.0)
 
 
 def test_sides_pairs_and_trends_are_compared_over_their_seeds():
@@ -173,15 +185,6 @@ def test_only_cells_that_both_sides_tested_are_compared_at_the_nearest_profile()
     assert compared(*runs, known={LEFT.name: longer}, least=90).distance == SHORTER, "60 digits were not tested"
 
 
-# ------------------------------------------------------------------ statements
-
-
-ENTRY = {
-    "id": "s", "words": "It adds", "place": "Abstract", "quote": "It adds.",
-    "parts": [{"words": "w", "left": [LEFT.name], "least": 90}],
-}  # fmt: skip
-
-
 def statement(**changed):
     return parse({"statement": [ENTRY | changed]}, "made", KNOWN, "coupling")[0]
 
@@ -249,14 +252,8 @@ def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_th
     ({"parts": [{"words": "w", "left": [LEFT.name], "most": 100}]}, "cannot fail"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "check": "above"}]}, "'right' is missing"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "check": "trend"}]}, "three or more"),
-    (
-        {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "region": "outsde"}]},
-        "region 'outsde' is unknown",
-    ),
-    (
-        {"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "measure": "exakt"}]},
-        "measure 'exakt' is unknown",
-    ),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "region": "outsde"}]}, "region 'outsde' is unknown"),
+    ({"parts": [{"words": "w", "left": [LEFT.name], "least": 1, "measure": "exakt"}]}, "measure 'exakt' is unknown"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "lest": 1}]}, "lest"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "check": "number"}]}, "a number has no answer"),
     ({"parts": [{"words": "w", "left": [LEFT.name], "right": ["a"], "check": "number"}]}, "has no 'right'"),
@@ -266,12 +263,6 @@ def test_a_mistake_is_one_sentence_that_names_it(changed, said):
     with pytest.raises(PublishedError) as caught:
         statement(**changed)
     assert said in str(caught.value) and "\n" not in str(caught.value) and "'s'" in str(caught.value)
-
-
-# ------------------------------------------------------------------ history
-
-
-CLAIM = {"id": "adds", "place": "p", "statement": "s", "check": "level", "relation": ">", "threshold": 1, "left": ["a"]}
 
 
 def test_the_digest_of_a_claim_is_what_runs_recorded_and_history_has_three_outcomes(tmp_path):
@@ -304,3 +295,40 @@ def test_the_digest_of_a_claim_is_what_runs_recorded_and_history_has_three_outco
     assert counts == {AS_NOW: 1, OTHERWISE: 1, UNKNOWN: 1} and len(told) == 1 and "adds" in told[0]
     assert history(runs, None)[0] == {UNKNOWN: 3}, "an archive has no history"
     assert not knew(runs[0].info, statement())
+
+
+@pytest.mark.parametrize(("left", "right"), SIDES)
+def test_two_sides_are_scipys_permutation_test(left, right):
+    found = stats.permutation_test(
+        (left, right), lambda a, b: np.mean(a) - np.mean(b), alternative="greater", n_resamples=np.inf
+    )
+    assert exact.above(left, right) == pytest.approx(found.pvalue, abs=1e-12)
+
+
+@pytest.mark.parametrize("groups", [[[0.02, 0.09], [0.07, 0.39, 0.09], [0.43, 0.69]], [[1, 2], [2, 2, 3], [2, 2]]])
+def test_a_trend_is_jonckheeres_over_all_arrangements(groups):
+    pool = list(itertools.chain(*groups))
+
+    def statistic(some):
+        pairs = [(a, b) for one, other in itertools.combinations(some, 2) for a in one for b in other]
+        return sum((b > a) + 0.5 * (a == b) for a, b in pairs)
+
+    found = []
+    for order in itertools.permutations(range(7)):
+        values = [pool[place] for place in order]
+        found.append(statistic([values[:2], values[2:5], values[5:]]))
+    assert exact.trend(groups) == pytest.approx(np.mean(np.array(found) >= statistic(groups) - 1e-12))
+
+
+def test_trends_of_two_groups_and_of_many_seeds_and_equal_both_ways():
+    left, right = [1.0, 4.0, 2.0, 7.0], [3.0, 8.0, 9.0, 6.5, 5.0]
+    found = stats.mannwhitneyu(right, left, alternative="greater", method="exact")
+    assert exact.trend([left, right]) == pytest.approx(found.pvalue)
+    groups = [[1, 2, 3, 4, 5], [4, 5, 6, 7, 8], [7, 8, 9, 10, 11]]
+    assert exact.trend(groups) == 35 / 756756
+    assert exact.trend([[0] * 5, [1] * 5, [2] * 6]) == 1 / 2018016
+    assert exact.above([1.0] * 15, [0.0] * 15) == 1 / 155117520
+    near, far = [50.0, 51.0, 50.5, 49.5], [57.0, 58.0, 57.5, 56.5]
+    assert exact.equal(near, [50.2, 50.8, 49.9, 50.1]) == 1 / 70
+    assert exact.equal(near, far) > 0.5
+    assert exact.equal(near, [20.0, 80.0, 50.0, 51.0]) > 0.025

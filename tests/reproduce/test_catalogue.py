@@ -8,8 +8,8 @@ import pytest
 
 import papers
 from reproduce.catalogue import CATALOGUE, Catalogue, SelectorError
-from reproduce.cli import main
 from reproduce.store.store import LocalStore
+from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import outcome, spec_with
 
 SPEC_AT_CPU = spec_with()
@@ -24,37 +24,34 @@ def names(selector):
 
 @pytest.mark.parametrize(("selector", "expected"), [
     ("toy", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
-    ("toy/", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
-    ("toy/fig1", ["fig1/alpha", "fig1/beta"]),
-    ("toy/fig1/beta", ["fig1/beta"]),
-    ("*/fig?/*a", ["fig1/alpha", "fig1/beta", "fig2/gamma"]),
-    ("toy/fig[23]", ["fig2/gamma", "fig3/huge"]),
-    ("paper1/fig2", ["fig2/gamma"]),
+    ("toy/", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]), ("toy/fig1", ["fig1/alpha", "fig1/beta"]),
+    ("toy/fig1/beta", ["fig1/beta"]), ("*/fig?/*a", ["fig1/alpha", "fig1/beta", "fig2/gamma"]),
+    ("toy/fig[23]", ["fig2/gamma", "fig3/huge"]), ("paper1/fig2", ["fig2/gamma"]),
     ("paper1", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
+    *((name, ["fig1/alpha", "fig1/beta"]) for name in ("fig1", "Toy/FIG1", "papers/toy/fig1", "1/fig1", "paper1/fig1")),
+    *((name, ["fig1/alpha"]) for name in ("fig1/alpha", "Toy/FIG1/Alpha", "papers/toy/fig1/alpha", "1/fig1/alpha")),
+    ("toy/fig1/", ["fig1/alpha", "fig1/beta"]), ("t*", ["fig1/alpha", "fig1/beta", "fig2/gamma", "fig3/huge"]),
+    ("toy/*/[ag]*", ["fig1/alpha", "fig2/gamma"]),
 ])  # fmt: skip
 def test_selectors(selector, expected):
     assert names(selector) == expected
 
 
 @pytest.mark.parametrize(("selector", "sentence"), [
-    ("toi", "there is no paper 'toi'; nearest: toy"),
-    ("paper2", "there is no paper 'paper2'; nearest: paper1"),
+    ("toi", "there is no paper 'toi'; nearest: toy"), ("paper2", "there is no paper 'paper2'; nearest: paper1"),
     ("toy/fig11", "there is no figure or table 'fig11' in toy; nearest: fig1"),
     ("toy/fig1/alpa", "there is no variant 'alpa' in toy/fig1; nearest: alpha"),
     ("toy/fig1/z*", "there is no variant 'z\\*' in toy/fig1; one of: alpha, beta"),
-    ("toy/fig1/alpha/cpu", "expected paper, paper/figure or paper/figure/variant"),
-    ("", "there is no paper ''"),
+    ("toy/fig1/alpha/cpu", "expected paper, paper/figure or paper/figure/variant"), ("", "there is no paper ''"),
     ("paper5", "there is no paper 'paper5'"),
 ])  # fmt: skip
 def test_unknown_selectors_get_the_nearest_names(selector, sentence):
-    with pytest.raises(SelectorError, match=sentence):
-        CATALOGUE.select(selector)
+    refused(SelectorError, sentence, CATALOGUE.select, selector)
 
 
 def test_one_experiment_is_asked_for_and_equal_specifications_have_one_home():
     assert CATALOGUE.select_one("toy/fig2").name == "toy/fig2/gamma"
-    with pytest.raises(SelectorError, match=r"names 2 experiments: name one, such as toy/fig1/alpha"):
-        CATALOGUE.select_one("toy/fig1")
+    refused(SelectorError, r"names 2 experiments: name one, such as toy/fig1/alpha", CATALOGUE.select_one, "toy/fig1")
     alpha, beta, gamma, huge = CATALOGUE.select("toy")
     assert (
         CATALOGUE.home(gamma, "cpu") is alpha
@@ -66,18 +63,15 @@ def test_one_experiment_is_asked_for_and_equal_specifications_have_one_home():
 
 @pytest.mark.parametrize(("words", "sentence"), [
     ("toy toy/fig1", "toy/fig1 lies in toy: write toy/fig1 for it alone, or toy for all of it"),
-    ("fig1 toy", "toy/fig1 lies in toy"),
-    ("toy fig1", "toy/fig1 lies in toy"),
+    ("fig1 toy", "toy/fig1 lies in toy"), ("toy fig1", "toy/fig1 lies in toy"),
     ("paper1 1/fig2/gamma", "toy/fig2/gamma lies in toy"),
     ("toy/* toy/fig1/beta", r"toy/fig1/beta lies in toy/\*: write"),
     ("toy/fig1 alpha", "there is no paper 'alpha': write toy/fig1/alpha"),
-    ("toy fig1/beta", "toy/fig1/beta lies in toy"),
-    ("toy alpha", "there is no paper 'alpha'"),
+    ("toy fig1/beta", "toy/fig1/beta lies in toy"), ("toy alpha", "there is no paper 'alpha'"),
 ])  # fmt: skip
 @pytest.mark.parametrize("command", ["run", "list", "show", "figures", "compare", "promote"])
-def test_a_space_for_a_slash_is_a_question(command, words, sentence, capsys, results):
-    assert main([command, *words.split()]) == 2
-    shown = capsys.readouterr()
+def test_a_space_for_a_slash_is_a_question(command, words, sentence, reproduce, results):
+    shown = reproduce([command, *words.split()], code=2)
     assert re.search(sentence, shown.err) and shown.out == "" and not results.exists()
     assert CATALOGUE.side_by_side(["fig2", "toy/fig1", "paper1/fig2"]) == ["toy/fig2", "toy/fig1"]
 
@@ -86,18 +80,15 @@ def test_what_stands_apart_has_no_number():
     known = Catalogue(papers.found())
     assert known.aliases()["paper4"] == "task_hinting" and "matrix" not in known.aliases().values()
     for number in ("5", "paper5", "papers/5"):
-        with pytest.raises(SelectorError, match="there is no paper"):
-            known.select(number)
+        refused(SelectorError, "there is no paper", known.select, number)
     assert known.canonical("matrix") == "matrix" and known.canonical("4") == "task_hinting"
 
 
 def test_another_package_called_papers_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "papers", types.ModuleType("papers"))
-    with pytest.raises(SelectorError, match=r"cannot be loaded .*another package of this name hides it"):
-        Catalogue().papers()
+    refused(SelectorError, r"cannot be loaded .*another package of this name hides it", Catalogue().papers)
     monkeypatch.setitem(sys.modules, "papers", None)
-    with pytest.raises(SelectorError, match="git sparse-checkout add papers"):
-        Catalogue().papers()
+    refused(SelectorError, "git sparse-checkout add papers", Catalogue().papers)
 
 
 def test_another_paper_is_another_folder(monkeypatch, tmp_path):

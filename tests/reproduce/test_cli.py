@@ -68,8 +68,6 @@ def refused(capsys, *arguments):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["run", "nosuch/paper"], "there is no paper 'nosuch'"),
-    (["run", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
     (["run", "toy", "--seeds", "3..1"], "counts down"),
     (["run", "toy", "--jobs", "0"], "expected a whole number from 1"),
     (["run", "toy", "--jobs", "1", "2"], "unrecognized arguments: 2"),
@@ -78,11 +76,8 @@ def refused(capsys, *arguments):
     (["run", "toy", "--set", "train.steps=abc"], "expected int, got str"),
     (["run", "toy/fig3"], "has no cpu profile (needs a GPU)"),
     (["run"], "required: SELECTOR"),
-    (["list", "toi"], "nearest: toy"),
-    (["show", "toy/fig9"], "there is no figure or table 'fig9'"),
     (["figures", "toy/fig2"], "fig2 is not drawn"),
     (["figures", "toy/fig1/alpha"], "a figure is drawn whole; expected paper or paper/figure"),
-    (["compare", "toy/fig1/nosuch"], "there is no variant 'nosuch'"),
     (["report", "toy/fig1"], "a report covers whole papers"),
     (["report", "toy", "--format", "json"], "unrecognized arguments: --format json"),
     (["encode", "toy/fig1", "1"], "names 2 experiments"),
@@ -91,39 +86,41 @@ def refused(capsys, *arguments):
     (["solve", "toy/fig1/alpha", "--", "-5", "7"], "operand '-5' is not a number"),
     (["solve", "toy/fig1/alpha", "1", "2"], "has no finished run with weights"),
     (["promote", "toy"], "has no finished run of toy"),
+    (["rerun", "results/local/toy/fig1/alpha/cpu/seed-0/v1"], "holds no finished run"),
+    (["rerun", "toy/fig1/alpha"], "make one with python -m reproduce run toy/fig1/alpha"),
+    (["rerun", "toy/fig1"], "names 2 experiments: name one"),
+    (["lsit"], "there is no command 'lsit'; nearest: list"),
+    (["run", "toy/fig1/alpha", "--profil", "smoke"], "there is no --profil; nearest: --profile"),
+    (["run", "toy/fig1/alpha", "--drry-run"], "nearest: --dry-run"),
+    (["run", "toy/fig1/alpha", "--set", "train.lr=1e-3,3e-3"], "a setting has one value: run the command once for"),
+    (["run", "toy/fig1/alpha", "smoke"], "a profile is chosen by --profile smoke"),
+    (["run", "toy/fig1/alpha", "--seeds", "0:3"], "expected 5, 0..2 or 0,2"),
+    (["show", "toy.fig1"], "write toy/fig1"),
+    (["show", "toy/fig1:alpha"], "write toy/fig1/alpha"),
+    (["compare", "toy", "toy/fig1", "--format", "json"], "toy/fig1 lies in toy"),
+    (["doctor", "now"], "unrecognized arguments"),
+    *((["run", "toy/fig1/alpha", "--dry-run", "--set", word], word.partition("=")[0])
+      for word in ("data.task=sort", "data.max_position=9", "model.encoding=knitted")),
 ])  # fmt: skip
 def test_bad_input_gets_one_sentence(results, arguments, said, capsys):
     (results / "local").mkdir(parents=True)
     assert said in refused(capsys, *arguments)
 
 
-def test_results_that_cannot_be_written_are_named(monkeypatch, tmp_path, capsys):
+def test_results_that_cannot_be_written_are_named(monkeypatch, tmp_path, reproduce):
     (tmp_path / "file").touch()
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "file"))
     for arguments in (["run", "toy/fig1/alpha"], ["run", "toy", "--jobs", "2"]):
-        assert main(arguments) == 2
-        last = capsys.readouterr().err.splitlines()[-1]
+        last = reproduce(arguments, code=2).err.splitlines()[-1]
         assert "cannot be written" in last and "LENGEN_RESULTS" in last
 
 
-def test_a_full_disk_is_named(monkeypatch, capsys):
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
-    assert main(["run", "toy/fig1/alpha"]) == 2
-    assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_a_dry_run_runs_nothing_and_takes_the_part_that_wildcards_name(results, capsys):
-    assert main(["run", "toy", "--dry-run", "--seeds", "0..1"]) == 0
-    shown = capsys.readouterr().out
+def test_a_dry_run_runs_nothing_and_takes_the_part_that_wildcards_name(results, capsys, reproduce):
+    shown = reproduce("run toy --dry-run --seeds 0..1").out
     assert "4 to run, 0 finished" in shown and "toy/fig3/huge" in shown and "needs a GPU" in shown
-    assert main(["run", "toy", "--dry-run", "--profile", "paper"]) == 0
-    assert "on one GPU" in capsys.readouterr().out
+    assert "on one GPU" in reproduce("run toy --dry-run --profile paper").out
     assert not results.exists()
-    assert main(["run", "toy/fig[12]/b*", "--dry-run"]) == 0
-    shown = capsys.readouterr().out
+    shown = reproduce("run toy/fig[12]/b* --dry-run").out
     assert "toy/fig1/beta" in shown and "alpha" not in shown and "1 to run" in shown
     assert "there is no variant 'nosuch'" in refused(capsys, "run", "toy/*/nosuch")
 
@@ -141,26 +138,21 @@ def test_a_dry_run_of_what_may_stop_early_says_at_most_until_runs_are_committed(
     assert len(set(nearest.values())) == 1, "where none is committed, the nearest size that has some tells"
 
 
-def test_a_run_of_what_is_missing_leaves_out_what_is_committed(results, capsys):
+def test_a_run_of_what_is_missing_leaves_out_what_is_committed(results, reproduce):
     assert main(["run", "toy/fig1/alpha", "--seeds", "0..1"]) == 0
     assert main(["promote", "toy/fig1/alpha", "--seeds", "0"]) == 0
     shutil.rmtree(results / "local")
-    capsys.readouterr()
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0..1", "--missing", "--dry-run"]) == 0
-    assert "1 to run, 0 finished" in capsys.readouterr().out
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0..1", "--missing"]) == 0
-    shown = capsys.readouterr().out
+    assert "1 to run, 0 finished" in reproduce("run toy/fig1/alpha --seeds 0..1 --missing --dry-run").out
+    shown = reproduce("run toy/fig1/alpha --seeds 0..1 --missing").out
     assert "seed 1: exact match" in shown and "seed 0" not in shown
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--missing"]) == 0
-    assert "nothing is missing" in capsys.readouterr().out
+    assert "nothing is missing" in reproduce("run toy/fig1/alpha --seeds 0 --missing").out
     assert not (results / "local" / "toy/fig1/alpha/cpu/seed-0").exists()
     assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--missing", "--set", "train.steps=3"]) == 0
     assert (results / "local" / "toy/fig1/alpha/cpu/seed-0/v1").is_dir()
 
 
-def test_a_run_ends_with_folder_and_accuracy(results, capsys):
-    assert main(["run", "toy/fig1/alpha", "--seeds", "5", "--set", "train.steps=3"]) == 0
-    shown = capsys.readouterr()
+def test_a_run_ends_with_folder_and_accuracy(results, reproduce):
+    shown = reproduce("run toy/fig1/alpha --seeds 5 --set train.steps=3")
     assert "exact match 100.0 % in the trained range, 70.0 % outside" in shown.out
     assert "results/local/toy/fig1/alpha/cpu/seed-5/v1" in shown.out
     info = json.loads((results / "local/toy/fig1/alpha/cpu/seed-5/v1/run.json").read_text())
@@ -169,10 +161,9 @@ def test_a_run_ends_with_folder_and_accuracy(results, capsys):
     assert str(results.parent) not in json.dumps(info) and os.uname().nodename not in json.dumps(info)
 
 
-def test_a_whole_paper_ends_with_its_score_card_and_the_report(results, capsys, monkeypatch):
+def test_a_whole_paper_ends_with_its_score_card_and_the_report(results, reproduce, monkeypatch):
     monkeypatch.setattr(figures, "draw", lambda paper, store, **_: [store.path / paper / "figures/fig1-cpu.svg"])
-    assert main(["run", "paper1", "--jobs", "1", "--seeds", "0..2"]) == 0
-    shown = capsys.readouterr().out
+    shown = reproduce("run paper1 --jobs 1 --seeds 0..2").out
     assert shown.splitlines()[0] == "On toys"
     assert "yours: 1 of 1 published values within 5 points (1 within 2)" in " ".join(shown.split())
     assert "yours: holds" in shown and "70 % (all three trainings)" in shown
@@ -182,45 +173,36 @@ def test_a_whole_paper_ends_with_its_score_card_and_the_report(results, capsys, 
         [kind, readable(path)] for kind, path in zip(("figures", "compared", "report"), places, strict=True)
     ]
     assert "holds" in places[-1].read_text()
-    assert main(["figures", "toy", "--format", "json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == 2
+    assert len(json.loads(reproduce("figures toy --format json").out)) == 2
     for form, start in (("csv", "paper,place,experiment"), ("json", "{"), ("md", "# On toys"), ("table", "")):
-        assert main(["compare", "toy/fig1", "--format", form]) == 0
-        assert capsys.readouterr().out.startswith(start)
+        assert reproduce(["compare", "toy/fig1", "--format", form]).out.startswith(start)
 
 
-def test_failed_runs_are_named_at_the_end(capsys, monkeypatch, tmp_path):
+def test_failed_runs_are_named_at_the_end(reproduce, monkeypatch, tmp_path):
     install_toy(monkeypatch, tmp_path, FailsForSeedOne)
-    assert main(["run", "toy/fig1", "--seeds", "0,1", "--jobs", "1"]) == 1
-    shown = capsys.readouterr()
+    shown = reproduce("run toy/fig1 --seeds 0,1 --jobs 1", code=1)
     assert shown.err.splitlines()[-1] == "2 of 4 runs failed: toy/fig1/alpha seed 1, toy/fig1/beta seed 1"
     assert "seed 0: exact match" in shown.out
 
 
 @pytest.mark.parametrize("dirty", [False, True])
-def test_a_run_that_no_commit_can_make_again_is_promoted_with_a_warning(results, capsys, monkeypatch, dirty):
+def test_a_run_that_no_commit_can_make_again_is_promoted_with_a_warning(results, reproduce, monkeypatch, dirty):
     monkeypatch.setattr("reproduce.store.checkout.commit", lambda: ("a" * 40, dirty))
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0"]) == 0
-    capsys.readouterr()
-    assert main(["promote", "toy"]) == 0
-    assert ("toy/fig1/alpha seed 0: made from a checkout with changes" in capsys.readouterr().err) is dirty
+    reproduce("run toy/fig1/alpha --seeds 0")
+    assert ("toy/fig1/alpha seed 0: made from a checkout with changes" in reproduce("promote toy").err) is dirty
 
 
-def test_promotion_and_solving(results, capsys, monkeypatch):
+def test_promotion_and_solving(results, capsys, reproduce, monkeypatch):
     assert main(["run", "toy/fig1/alpha", "--profile", "smoke"]) == 0
     assert main(["run", "toy/fig1/alpha"]) == 0
-    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
-    capsys.readouterr()
-    assert main(["promote", "toy", "--seeds", "1..2"]) == 2
-    assert "has finished runs of toy, but of no seed to promote" in capsys.readouterr().err
-    assert main(["promote", "toy", "--weights", "--seeds", "0..2"]) == 0
-    shown = capsys.readouterr()
+    reproduce("run toy/fig1/alpha --set train.steps=2")
+    assert "has finished runs of toy, but of no seed to promote" in reproduce("promote toy --seeds 1..2", code=2).err
+    shown = reproduce("promote toy --weights --seeds 0..2")
     assert shown.out.split()[0] == "toy/fig1/alpha"
     assert "toy/fig1/alpha cpu: no finished run of seed 1, 2, not promoted\n" in shown.err
     of_runs_that_left = results / "reference/toy/figures/fig1-night.svg"
     of_runs_that_left.touch()
-    assert main(["promote", "toy"]) == 0
-    shown = capsys.readouterr().out
+    shown = reproduce("promote toy").out
     assert "already there" in shown and "fig1-night.svg: deleted, no run is behind it any more" in shown
     assert not of_runs_that_left.exists() and (results / "reference/toy/figures/fig1-cpu.svg").exists()
     with monkeypatch.context() as patch:
@@ -232,8 +214,7 @@ def test_promotion_and_solving(results, capsys, monkeypatch):
     assert main(["solve", "toy/fig2/gamma", "1", "2", "--json"]) == 0
     told = {"prompt": "1+2=", "output": "3$", "answer": "3$", "correct": True, "read": "3"}
     assert json.loads(capsys.readouterr().out) == told
-    assert main(["solve", "toy/fig1/alpha", "1", "2", "--profile", "cpu", "--seed", "0"]) == 0
-    assert "toy/fig1/alpha cpu seed 0" in capsys.readouterr().out
+    assert "toy/fig1/alpha cpu seed 0" in reproduce("solve toy/fig1/alpha 1 2 --profile cpu --seed 0").out
 
 
 @pytest.mark.parametrize("folder", ["other", "other/local"])
@@ -260,26 +241,22 @@ def test_a_run_records_the_statements_that_rest_on_it(results):
     }
 
 
-def test_seeds_on_which_settings_are_tried_are_promoted_only_by_name(results, capsys):
+def test_seeds_on_which_settings_are_tried_are_promoted_only_by_name(results, reproduce):
     assert main(["run", "toy/fig1/alpha", "--seeds", "7,9"]) == 0
-    assert main(["promote", "toy"]) == 0
-    assert "cpu/seed-9/v1: seed 9 is for trying settings (statements have seeds 0 to 7)" in capsys.readouterr().err
+    assert "cpu/seed-9/v1: seed 9 is for trying settings (statements have seeds 0 to 7)" in reproduce("promote toy").err
     assert [run.seed for run in Reference(results).runs()] == [7]
     assert main(["promote", "toy", "--seeds", "9"]) == 0
     assert sorted(run.seed for run in Reference(results).runs()) == [7, 9]
 
 
-def test_a_run_made_with_set_answers_only_where_it_is_asked_for_and_is_named_where_it_is_alone(capsys):
-    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
-    capsys.readouterr()
+def test_a_run_made_with_set_answers_only_where_it_is_asked_for_and_is_named_where_it_is_alone(capsys, reproduce):
+    reproduce("run toy/fig1/alpha --set train.steps=2")
     said = refused(capsys, "solve", "toy/fig1/alpha", "1", "2")
     assert "make one with python -m reproduce run toy/fig1/alpha, or take one of 1 made with --set" in said
     assert main(["run", "toy/fig1/alpha"]) == 0
-    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=3"]) == 0
-    capsys.readouterr()
+    reproduce("run toy/fig1/alpha --set train.steps=3")
     for option, model in (([], "v2 (local)"), (["--with-overrides"], "v3 (local) --set train.steps=3")):
-        assert main(["solve", "toy/fig1/alpha", "1", "2", *option]) == 0
-        assert capsys.readouterr().out.splitlines()[-1].endswith(model)
+        assert reproduce(["solve", "toy/fig1/alpha", "1", "2", *option]).out.splitlines()[-1].endswith(model)
 
 
 @pytest.mark.parametrize(("arguments", "said", "advises"), [
@@ -298,15 +275,14 @@ def test_the_run_that_solve_advises_exists(results, arguments, said, advises, ca
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_programs_get_the_rows_of_all_papers_as_one_table(form, capsys, monkeypatch, tmp_path):
+def test_programs_get_the_rows_of_all_papers_as_one_table(form, reproduce, monkeypatch, tmp_path):
     toy = CATALOGUE.paper("toy")
     others = [dataclasses.replace(item, name=item.name.replace("toy", "other")) for item in toy.experiments()]
     told = tmp_path / "other.toml"
     told.write_text(toy.published.read_text().replace("toy/", "other/"))
     CATALOGUE.fill(toy, dataclasses.replace(toy, name="other", number=2, published=told, experiments=lambda: others))
     monkeypatch.setattr("reproduce.commands.compare.checkout", lambda: tmp_path)
-    assert main(["compare", "--format", form, "--check-history"]) == 0
-    shown = capsys.readouterr()
+    shown = reproduce(["compare", "--format", form, "--check-history"])
     rows = json.loads(shown.out)["published"] if form == "json" else list(csv.DictReader(io.StringIO(shown.out)))
     assert [(row["paper"], row["id"]) for row in rows] == [("toy", "table1-alpha"), ("other", "table1-alpha")]
     assert "0 of 0 runs recorded" in shown.err
@@ -330,12 +306,7 @@ def test_pictures_of_runs_that_came_while_others_were_drawn_stay(results):
     assert "fig1-paper.svg" in before and folder / "fig1-paper.svg" not in drawn
 
 
-@pytest.mark.parametrize("override", ["data.task=sort", "data.max_position=9", "model.encoding=knitted"])
-def test_a_dry_run_refuses_what_running_would(override, capsys):
-    assert override.partition("=")[0] in refused(capsys, "run", "toy/fig1/alpha", "--dry-run", "--set", override)
-
-
-def test_the_paper_profile_without_a_gpu_has_to_be_chosen(results, capsys, monkeypatch):
+def test_the_paper_profile_without_a_gpu_has_to_be_chosen(results, capsys, reproduce, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     said = refused(capsys, "run", "toy/fig1", "--profile", "paper")
     assert "there is no GPU here" in said and re.search(r"about \d+ s on \d+ core", said) and "--without-gpu" in said
@@ -343,8 +314,7 @@ def test_the_paper_profile_without_a_gpu_has_to_be_chosen(results, capsys, monke
     assert main(["run", "toy/fig1/alpha", "--profile", "paper", "--seeds", "0", "--without-gpu"]) == 0
     assert main(["run", "toy/fig1/alpha", "--profile", "paper", "--seeds", "0"]) == 0, "nothing is left to run"
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    assert main(["run", "toy/fig1/beta", "--profile", "paper", "--seeds", "0"]) == 0
-    capsys.readouterr()
+    reproduce("run toy/fig1/beta --profile paper --seeds 0")
     assert main(["run", "toy", "--profile", "paper", "--dry-run"]) == 0
     assert re.search(r"on one GPU \(about \d+ s on \d+ core", capsys.readouterr().out), "both estimates"
 
@@ -379,10 +349,9 @@ def test_an_interrupted_fresh_run_says_what_would_resume_it(results, monkeypatch
     assert main(["rerun", "toy/fig1/alpha"]) == 143 and capsys.readouterr().err == "interrupted\n"
 
 
-def test_a_paper_without_published_numbers_is_trained_and_drawn(results, capsys):
+def test_a_paper_without_published_numbers_is_trained_and_drawn(results, reproduce):
     CATALOGUE.paper("toy").published.unlink()
-    assert main(["run", "toy", "--profile", "cpu", "--seeds", "0", "--jobs", "1"]) == 0
-    assert "Nothing is compared there." in capsys.readouterr().out
+    assert "Nothing is compared there." in reproduce("run toy --profile cpu --seeds 0 --jobs 1").out
     assert [main([word, "toy"]) for word in ("compare", "report", "figures", "promote", "list", "show")] == [0] * 6
 
 
@@ -431,12 +400,11 @@ def test_output_that_the_shell_has_closed_is_no_error(monkeypatch, results):
     assert main(["show", "toy"]) == 0
 
 
-def test_help_is_that_of_every_command_and_encode_is_aligned_or_json(capsys):
+def test_help_is_that_of_every_command_and_encode_is_aligned_or_json(capsys, reproduce):
     assert main(["help", "compare"]) == 0 and "--check-history" in capsys.readouterr().out
     assert main(["encode", "toy/fig1/alpha", "57"]) == 0
     assert capsys.readouterr().out.splitlines() == ["tokens  $  5  7 $", "ids     0 10 10 0", "loss    0  0  0 0"]
-    assert main(["encode", "toy/fig1/alpha", "57", "--json"]) == 0
-    shown = capsys.readouterr().out
+    shown = reproduce("encode toy/fig1/alpha 57 --json").out
     assert shown.count("\n") == 1 and json.loads(shown)["position_ids"] == [[0, 10, 10, 0]]
 
 
@@ -454,10 +422,12 @@ def test_a_reader_that_goes_away_is_no_error(results):
 
 
 def test_reading_commands_do_not_import_torch():
-    lines = ("--help", "list", "list paper1", "list paper1/fig1", "show coupling", "compare --help")
+    lines = (
+        "--help", "list", "list paper1", "list paper1/fig1", "show coupling", "compare --help", "compare coupling/fig5",
+    )  # fmt: skip
     code = (
         "import sys; from reproduce.cli import main\n"
-        "assert [main(line.split()) for line in sys.argv[1:]] == [0] * 6\n"
+        "assert [main(line.split()) for line in sys.argv[1:]] == [0] * 7\n"
         "heavy = {'torch', 'lightning', 'pandas', 'matplotlib'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

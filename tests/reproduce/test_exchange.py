@@ -27,11 +27,19 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 RUN = "coupling/fig1/coupling-scratchpad"
+LOUD = ["evaluate", "loud.py:answer", "--on", "copy"]
+"""It fails when it is asked, which comes late."""
 ADDER = """
 def answer(prompts):
     return [str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
 def short(prompts):
     return answer(prompts)[1:]
+"""
+ODD = """
+def separators(prompts):
+    return [chr(0x2028) + str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
+def halves(prompts):
+    return [chr(0xd800) for prompt in prompts]
 """
 
 
@@ -42,30 +50,27 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "an_adder.py").write_text(ADDER)
     (tmp_path / "an_empty.txt").write_text("\n")
     (tmp_path / "an end.py").write_text("import sys\nsys.exit(0)\n")
+    (tmp_path / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")
+    (tmp_path / "misspelt.jsonl").write_text('{"id": "x", "predicton": "1"}\n')
+    (tmp_path / "nested.jsonl").write_text("[" * 100_000 + "\n")
+    (tmp_path / "a folder.jsonl").mkdir()
     return tmp_path
 
 
-def test_export_score_and_a_function_agree(here, capsys):
-    assert main(["evaluate", "an_adder:answer", "--on", "addition", "--out", "p.jsonl", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert main(["score", "addition", "p.jsonl", "--json", "--scores", "scores.csv"]) == 0
-    assert json.loads(capsys.readouterr().out) == told
+def test_export_score_and_a_function_agree(here, reproduce):
+    told = json.loads(reproduce("evaluate an_adder:answer --on addition --out p.jsonl --json").out)
+    assert json.loads(reproduce("score addition p.jsonl --json --scores scores.csv").out) == told
     assert told[0]["reach"] == 600 and told[0]["in_range"] == 1
     assert (here / "scores.csv").read_text().startswith("length,count,mode,name,value")
 
 
-def test_no_prediction_at_all_is_a_score_and_a_picture_comes_with_json(here, capsys):
-    assert main(["score", "copy", "an_empty.txt", "--json", "--picture", "p.svg"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+def test_predictions_that_are_absent_are_said_and_none_at_all_is_a_score(here, reproduce):
+    (told,) = json.loads(reproduce("score copy an_empty.txt --json --picture p.svg").out)
     assert told["absent"] == 600 and told["in_range"] == 0
     assert (here / "p.svg").is_file()
-
-
-def test_absent_predictions_are_said(here, capsys):
     for id, left in (("copy/length=5/count=1/0000", 899), ("copy/2/uniform/length=5/count=1/0000", 600)):
         (here / "p.jsonl").write_text(json.dumps({"id": id, "prediction": "1"}) + "\n")
-        assert main(["score", "copy", "p.jsonl"]) == 0
-        out, err = capsys.readouterr()
+        out, err = reproduce("score copy p.jsonl")
         assert f"{left - (left == 600)} problems have no prediction" in err
         assert ("lengen-text/1" if left == 899 else "lengen-text/2") in out
 
@@ -90,14 +95,11 @@ def test_every_format_has_every_problem(here, form, capsys):
     assert "SHA-256" in (here / names[-1]).read_text()
 
 
-@pytest.mark.parametrize(
-    ("task", "answer", "same", "other"),
-    [
-        ("copy", "0450", "\n0 450$", "450"),
-        ("addition", "12", " 0012$\n13", "21"),
-        ("sorting", "1 23", "1, 23 $", "12 3"),
-    ],
-)
+@pytest.mark.parametrize(("task", "answer", "same", "other"), [
+    ("copy", "0450", "\n0 450$", "450"),
+    ("addition", "12", " 0012$\n13", "21"),
+    ("sorting", "1 23", "1, 23 $", "12 3"),
+])  # fmt: skip
 def test_the_harness_scores_as_the_protocol_says(here, task, answer, same, other, monkeypatch):
     assert main(["export", task, "--size", "10", "--format", "lm-eval", "--out", "out"]) == 0
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=None))
@@ -138,19 +140,17 @@ def test_the_harness_itself_reads_the_folder(here):
     assert set(task.aggregation()) == {"exact_match", *(f"length_{n}" for n in benchmark.TASKS["copy"].lengths(6))}
 
 
-def test_samples_of_the_harness_are_scored(here, capsys):
+def test_samples_of_the_harness_are_scored(here, reproduce):
     asked = problems("reverse", 10)
     for part in (0, 1):
         samples = [
             {"doc": one._asdict(), "resps": [[one.answer if one.length < 15 else "\n?"]]} for one in asked[part::2]
         ]
         (here / f"samples_{part}.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
-    assert main(["score", "reverse", "--size", "10", "--json", "--lm-eval", "samples_0.jsonl", "samples_1.jsonl"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+    (told,) = json.loads(reproduce("score reverse --size 10 --json --lm-eval samples_0.jsonl samples_1.jsonl").out)
     assert (told["reach"], told["in_range"], told["absent"]) == (11, 1, 0)
     (here / "samples_0.jsonl").write_text('{"doc": {}, "resps": []}')
-    assert main(["score", "reverse", "--lm-eval", "samples_0.jsonl"]) == 2
-    assert "lm_eval --log_samples" in capsys.readouterr().err
+    assert "lm_eval --log_samples" in reproduce("score reverse --lm-eval samples_0.jsonl", code=2).err
 
 
 def test_a_dataset_of_the_hub_has_a_configuration_for_each_task_and_size(here):
@@ -181,13 +181,11 @@ def test_all_tasks_of_a_size_are_one_dataset(here):
     assert sorted(path.name for path in (here / "hub/data").iterdir()) == sorted(names)
 
 
-def test_chains_of_carries_are_evaluated_and_scored_apart(here, capsys):
+def test_chains_of_carries_are_evaluated_and_scored_apart(here, reproduce):
     words = ["evaluate", "an_adder:answer", "--on", "addition", "--size", "6", "--split", "carry", "--out", "p.jsonl"]
-    assert main(words) == 0
-    said = capsys.readouterr().out
+    said = reproduce(words).out
     assert [said.count(f"carry-{part}\n") for part in ("quarter", "half", "all")] == [1, 1, 1]
-    assert main(["score", "addition", "p.jsonl", "--size", "6", "--json"]) == 0
-    told = [json.loads(line)[0] for line in capsys.readouterr().out.splitlines()]
+    told = [json.loads(line)[0] for line in reproduce("score addition p.jsonl --size 6 --json").out.splitlines()]
     assert [(row["split"], row["reach"]) for row in told] == [(f"carry-{p}", 600) for p in ("quarter", "half", "all")]
 
 
@@ -200,7 +198,7 @@ def test_training_lines_of_a_task(here):
         assert sum(map(int, left.split("+"))) == int(answer) and max(map(len, left.split("+"))) <= 6
 
 
-def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
+def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys, reproduce):
     name, size = "coupling/fig1/coupling-scratchpad", ["--profile", "smoke"]
     assert main(["export", name, *size, "--out", "out"]) == 0
     (path,) = (here / "out").glob("*.jsonl")
@@ -209,12 +207,9 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
         "".join(json.dumps({"id": r["id"], "raw": r["written_response"]}) + "\n" for r in rows)
     )
     capsys.readouterr()
-    assert main(["score", name, "p.jsonl", *size, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["in_range"] == 1
-    assert main(["score", name, "p.jsonl"]) == 2  # of another profile
-    assert "score with the --profile and --seed of their export" in capsys.readouterr().err
-    assert main(["export", name, *size, "--out", "out", "--steps", "0..1"]) == 2
-    assert "add --split train" in capsys.readouterr().err
+    assert json.loads(reproduce(["score", name, "p.jsonl", *size, "--json"]).out)[0]["in_range"] == 1
+    assert "score with the --profile and --seed of their export" in reproduce(["score", name, "p.jsonl"], code=2).err
+    assert "add --split train" in reproduce(["export", name, *size, "--out", "out", "--steps", "0..1"], code=2).err
     train = ["export", name, *size, "--split", "train", "--format", "txt", "--out", "out", "--steps"]
     assert main([*train, "3..1"]) == 2 and "counts down" in capsys.readouterr().err
     assert main([*train, "99999998..99999999"]) == 2 and "the last is one less" in capsys.readouterr().err
@@ -224,7 +219,7 @@ def test_an_experiment_is_exported_and_its_true_answers_are_right(here, capsys):
     assert all(re.fullmatch(r"\$.+=.+\$", line) for line in written)
 
 
-def test_problems_of_another_number_or_seed_have_ids_of_their_own(here, capsys):
+def test_problems_of_another_number_or_seed_have_ids_of_their_own(here, reproduce):
     name, ids = "task_hinting/table3/standard", {}
     for options in (("--examples", "5"), ("--examples", "6"), ("--examples", "5", "--seed", "1")):
         assert main(["export", name, "--profile", "smoke", *options, "--out", f"out{len(ids)}"]) == 0
@@ -234,20 +229,17 @@ def test_problems_of_another_number_or_seed_have_ids_of_their_own(here, capsys):
         (here / "p.jsonl").write_text(
             "".join(json.dumps({"id": row["id"], "prediction": row["answer"]}) + "\n" for row in rows)
         )
-        capsys.readouterr()
-        assert main(["score", name, "p.jsonl", "--profile", "smoke", *options[2:], "--json"]) == 0
-        (told,) = json.loads(capsys.readouterr().out)
+        (told,) = json.loads(reproduce(["score", name, "p.jsonl", "--profile", "smoke", *options[2:], "--json"]).out)
         assert (told["in_range"], told["absent"]) == (1, 0)
     assert not set.intersection(*ids.values()) and len(set.union(*ids.values())) == sum(map(len, ids.values()))
 
 
-def test_predictions_of_other_sizes_are_left_out_and_counted(here, capsys):
+def test_predictions_of_other_sizes_are_left_out_and_counted(here, capsys, reproduce):
     rows = [{"id": one.id, "prediction": one.answer} for one in frozen("copy")]
     assert main(["export", "copy", "--protocol", "1", "--out", "one"]) == 0 and len(list((here / "one").iterdir())) == 2
     capsys.readouterr()
     (here / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert main(["score", "copy", "p.jsonl", "--size", "6", "--json"]) == 0
-    out, err = capsys.readouterr()
+    out, err = reproduce("score copy p.jsonl --size 6 --json")
     assert f"{len(rows) - len(frozen('copy', 6))} predictions are of other sizes than 6" in err
     assert json.loads(out)[0]["absent"] == 0 and json.loads(out)[0]["in_range"] == 1
     own = {one.id for one in frozen("copy", 6)}
@@ -299,113 +291,94 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
     assert Stored().examples(SimpleNamespace(run=str(tmp_path)), 0, None) == of_all
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["export", "copy"], "expected --out DIR"),
-        (["export", "--out", "x"], "expected a task of docs/benchmark.md"),
-        (["export", "--hub", "x"], "or all, with --hub DIR"),
-        (["export", "copy", "--hub", "x", "--split", "train"], "--hub takes test problems"),
-        (["evaluate", "an_adder:answer", "--on", "copy", "--chat"], "--shots and --chat are of --hf"),
-        (["evaluate", "an_adder:answer", "--on", "max", "--protocol", "1"], "expected one of addition, sums"),
-        (["score", "copy"], "expected a file of predictions, or --lm-eval"),
-        (["export", "copy", "--out", "."], "holds other files"),
-        (["export", "copy", "--size", "7", "--out", "x"], "expected one of 6, 10, 20, 30, 40, 50"),
-        (["score", "copy", "nothing.jsonl"], "cannot be read"),
-        (["score", "nothing", "nothing.jsonl"], "nothing"),
-        (["evaluate", "--on", "copy"], "expected one of MODULE:FUNCTION"),
-        (["evaluate", "an_adder:nothing", "--on", "copy"], "expected MODULE:FUNCTION"),
-        (["evaluate", "an_adder", "--on", "copy"], "expected MODULE:FUNCTION"),
-        (["evaluate", "--run", RUN, "--on", "sums", "--seed", "77"], "--seeds 77"),
-        (["score", "copy", "an_empty.txt", "--beside", RUN, "--seed", "77"], "--seeds 77"),
-        (["score", RUN, "an_empty.txt", "--size", "6"], "--size is of a task"),
-        (["export", RUN, "--out", "x", "--hf", "y"], "name one of them"),
-        (["evaluate", "an_adder:short", "--on", "addition"], "expected a list of as many texts"),
-        (["evaluate", "an_adder:answer", "--on", "knitting"], "expected one of addition"),
-        (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "nothing.txt"], "cannot be read"),
-        (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "an_empty.txt"], "has no problem"),
-        (["export", "addition", "--size", "6", "--examples", "3", "--out", "x"], "frozen"),
-        (["export", "addition", "--steps", "0..9", "--out", "x"], "--steps is of an experiment"),
-        (["export", RUN, "--split", "train", "--examples", "3", "--out", "x"], "--examples is of tests"),
-        (["export", "coupling/fig3/nope-plain", "--size", "6", "--out", "x"], "--size is of a task"),
-        (["export", "additon", "--out", "x"], "expected one of addition, subtraction"),
-        (["export", "copy", "--out", "an_adder.py"], "name a folder"),
-        (["export", "copy", "--seed", "4", "--out", "x"], "--seed is of --split train"),
-        (["export", "copy", "--profile", "night", "--out", "x"], "--profile is of an experiment"),
-        (["export", RUN, "--hf", "x", "--format", "csv"], "--hf exports a run"),
-        (["score", "additions", "an_empty.txt"], "expected one of addition, subtraction"),
-        (["score", "copy", "an_empty.txt", "--seed", "4"], "--beside SELECTOR"),
-        (["evaluate", "an end.py:f", "--on", "copy"], "it ends the program when it is imported"),
-        (["adderboard", "an end.py"], "it ends the program when it is imported"),
-        (["show", "random_spaces/fig4.5/nosuch"], "one of: ape"),
-        (["evaluate", "math:sqrt", "--on", "addition"], "the function failed for '"),
-        (["promote", "coupling", "--profile", "smoke"], "reproduce run coupling --profile smoke"),
-        (["adderboard", "an_adder.py", "--seed", "3"], "an_adder.py is a file and has no runs for --seed"),
-        (["evaluate", "no/x.py:f", "--on", "copy"], "there is no file no/x.py"),
-        (["probe", "coupling/fig7/fire-plain", "5", "7", "--out", "no/p.png"], "no is no folder"),
-        *(
-            ([*words], "cannot be run (refused: ")
-            for words in (
-                ["encode", "matrix/sums/abc", "5", "7"],
-                ["solve", "matrix/sums/abc", "5", "7"],
-                ["probe", "matrix/sums/abc", "5", "7"],
-                ["score", "matrix/sums/abc", "an_empty.txt"],
-                ["export", "matrix/sums/abc", "--out", "x"],
-                ["rerun", "matrix/sums/abc"],
-                ["evaluate", "--run", "matrix/sums/abc", "--on", "sums"],
-                ["adderboard", "matrix/sums/abc"],
-            )
-        ),
-        (["run", "matrix/sums/abc"], "choose another variant"),
-        (["export", "addition", "--split", "train", "--format", "lm-eval", "--out", "x"], "add --split test"),
-        (["evaluate", "an_adder:answer", "--name", "x", "--on", "addition"], "--name is of a submission"),
-        (["evaluate", "an_adder:answer", "--profile", "cpu", "--on", "copy"], "--profile chooses the run of --run"),
-        (["evaluate", "an_adder.py", "--on", "addition"], "expected build_model() that returns (model, metadata)"),
-        (["evaluate", "an_adder.py:nope", "--on", "addition"], "it has no nope"),
-        (["evaluate", "--run", "coupling/thm4.1/construction", "--on", "parity"], "is of another task than parity and"),
-    ],
-)
-def test_mistakes_are_one_sentence(here, capsys, words, sentence):
-    assert main(words) == 2
-    err = capsys.readouterr().err
+@pytest.mark.parametrize(("words", "sentence"), [
+    (["export", "copy"], "expected --out DIR"),
+    (["export", "--out", "x"], "expected a task of docs/benchmark.md"),
+    (["export", "--hub", "x"], "or all, with --hub DIR"),
+    (["export", "copy", "--hub", "x", "--split", "train"], "--hub takes test problems"),
+    (["evaluate", "an_adder:answer", "--on", "copy", "--chat"], "--shots and --chat are of --hf"),
+    (["evaluate", "an_adder:answer", "--on", "max", "--protocol", "1"], "expected one of addition, sums"),
+    (["score", "copy"], "expected a file of predictions, or --lm-eval"),
+    (["export", "copy", "--out", "."], "holds other files"),
+    (["export", "copy", "--size", "7", "--out", "x"], "expected one of 6, 10, 20, 30, 40, 50"),
+    (["score", "copy", "nothing.jsonl"], "cannot be read"),
+    (["score", "nothing", "nothing.jsonl"], "nothing"),
+    (["evaluate", "--on", "copy"], "expected one of MODULE:FUNCTION"),
+    (["evaluate", "an_adder:nothing", "--on", "copy"], "expected MODULE:FUNCTION"),
+    (["evaluate", "an_adder", "--on", "copy"], "expected MODULE:FUNCTION"),
+    (["evaluate", "--run", RUN, "--on", "sums", "--seed", "77"], "--seeds 77"),
+    (["score", "copy", "an_empty.txt", "--beside", RUN, "--seed", "77"], "--seeds 77"),
+    (["score", RUN, "an_empty.txt", "--size", "6"], "--size is of a task"),
+    (["export", RUN, "--out", "x", "--hf", "y"], "name one of them"),
+    (["evaluate", "an_adder:short", "--on", "addition"], "expected a list of as many texts"),
+    (["evaluate", "an_adder:answer", "--on", "knitting"], "expected one of addition"),
+    (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "nothing.txt"], "cannot be read"),
+    (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "an_empty.txt"], "has no problem"),
+    (["export", "addition", "--size", "6", "--examples", "3", "--out", "x"], "frozen"),
+    (["export", "addition", "--steps", "0..9", "--out", "x"], "--steps is of an experiment"),
+    (["export", RUN, "--split", "train", "--examples", "3", "--out", "x"], "--examples is of tests"),
+    (["export", "coupling/fig3/nope-plain", "--size", "6", "--out", "x"], "--size is of a task"),
+    (["export", "additon", "--out", "x"], "expected one of addition, subtraction"),
+    (["export", "copy", "--out", "an_adder.py"], "name a folder"),
+    (["export", "copy", "--seed", "4", "--out", "x"], "--seed is of --split train"),
+    (["export", "copy", "--profile", "night", "--out", "x"], "--profile is of an experiment"),
+    (["export", RUN, "--hf", "x", "--format", "csv"], "--hf exports a run"),
+    (["score", "additions", "an_empty.txt"], "expected one of addition, subtraction"),
+    (["score", "copy", "an_empty.txt", "--seed", "4"], "--beside SELECTOR"),
+    (["evaluate", "an end.py:f", "--on", "copy"], "it ends the program when it is imported"),
+    (["adderboard", "an end.py"], "it ends the program when it is imported"),
+    (["show", "random_spaces/fig4.5/nosuch"], "one of: ape"),
+    (["evaluate", "math:sqrt", "--on", "addition"], "the function failed for '"),
+    (["promote", "coupling", "--profile", "smoke"], "reproduce run coupling --profile smoke"),
+    (["adderboard", "an_adder.py", "--seed", "3"], "an_adder.py is a file and has no runs for --seed"),
+    (["evaluate", "no/x.py:f", "--on", "copy"], "there is no file no/x.py"),
+    (["probe", "coupling/fig7/fire-plain", "5", "7", "--out", "no/p.png"], "no is no folder"),
+    *((words.split(), "cannot be run (refused: ") for words in (
+        "encode matrix/sums/abc 5 7", "solve matrix/sums/abc 5 7", "probe matrix/sums/abc 5 7",
+        "score matrix/sums/abc an_empty.txt", "export matrix/sums/abc --out x", "rerun matrix/sums/abc",
+        "evaluate --run matrix/sums/abc --on sums", "adderboard matrix/sums/abc",
+    )),
+    (["run", "matrix/sums/abc"], "choose another variant"),
+    (["export", "addition", "--split", "train", "--format", "lm-eval", "--out", "x"], "add --split test"),
+    (["evaluate", "an_adder:answer", "--name", "x", "--on", "addition"], "--name is of a submission"),
+    (["evaluate", "an_adder:answer", "--profile", "cpu", "--on", "copy"], "--profile chooses the run of --run"),
+    (["evaluate", "an_adder.py", "--on", "addition"], "expected build_model() that returns (model, metadata)"),
+    (["evaluate", "an_adder.py:nope", "--on", "addition"], "it has no nope"),
+    (["evaluate", "--run", "coupling/thm4.1/construction", "--on", "parity"], "is of another task than parity and"),
+    (["adderboard", "task_hinting/fig3.6/none"], "adds no two numbers, its task is sorting: name one that does"),
+    (["score", "copy", "misspelt.jsonl"], "no row has a prediction"),
+    (["score", "copy", "nested.jsonl"], "expected JSON"),
+    (["solve", "./a folder.jsonl", "5", "7"], "a folder; expected paper/figure/variant or, for rerun, evaluate --run"),
+    (["run", "coupling/fig3/coupling-scratchpad", "--dry-run", "--set", "data.position_ids.max_position=9,9"],
+     "need position ids up to"),
+    (["run", RUN, "--logger", "pigeon"], "tensorboard"),
+    *(([*LOUD, "--submission", "s", "--name", name], "1 to 120 characters") for name in ("a | b", "x" * 121)),
+    *(([*LOUD, option, value], sentence) for option, value, sentence in (
+        ("--out", "no/x.jsonl", "no folder"), ("--picture", "no/x.png", "no folder"), ("--beside", "no", "paper"),
+        ("--out", "/proc/x.jsonl", "cannot be written"), ("--out", "a folder.jsonl", "it is a folder"),
+    )),
+])  # fmt: skip
+def test_mistakes_are_one_sentence(here, reproduce, words, sentence):
+    err = reproduce(words, code=2).err
     assert sentence in err and err.count("\n") == 1
+    assert not (here / "s").exists()
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "sentence"),
-    [
-        ("--out", "no/x.jsonl", "no folder"),
-        ("--picture", "no/x.png", "no folder"),
-        ("--beside", "no", "paper"),
-        ("--out", "a.jsonl", "it is a folder"),
-        ("--out", "/proc/x.jsonl", "cannot be written"),
-    ],
-)
-def test_what_cannot_be_written_is_refused_before_a_model_answers(here, capsys, option, value, sentence):
-    (here / "a.jsonl").mkdir()
-    (here / "loud.py").write_text("def answer(prompts):\n    raise KeyError('asked')\n")
-    assert main(["evaluate", "loud.py:answer", "--on", "copy", option, value]) == 2
-    assert sentence in capsys.readouterr().err
-
-
-def test_what_was_not_measured_is_null(here, capsys):
-    assert main(["score", RUN, "an_empty.txt", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+def test_what_was_not_measured_is_null(here, reproduce):
+    (told,) = json.loads(reproduce(["score", RUN, "an_empty.txt", "--json"]).out)
     test = CATALOGUE.select_one(RUN).specs["cpu"].test
     assert (told["in_range"], told["reach"], told["edits"]) == (0, 0, None)
     assert told["absent"] == test.examples * len(test.lengths) * len(test.counts)
     (here / "p.jsonl").write_text('{"id": "coupling/fig1/coupling-scratchpad/length=5/count=5/00000", "raw": ""}')
-    assert main(["score", RUN, "p.jsonl", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+    (told,) = json.loads(reproduce(["score", RUN, "p.jsonl", "--json"]).out)
     assert (told["in_range"], told["reach"]) == (None, 0)
 
 
-def test_published_values_stand_beside_scores(tmp_path, capsys):
+def test_published_values_stand_beside_scores(tmp_path, reproduce):
     rows = [{"id": problem.id, "prediction": problem.answer} for problem in frozen("successor", 6)]
     path = tmp_path / "p.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert main(["score", "successor", str(path), "--beside", "bias_calibration/table1/successor-vanilla"]) == 0
-    said = capsys.readouterr().out
+    said = reproduce(["score", "successor", str(path), "--beside", "bias_calibration/table1/successor-vanilla"]).out
     assert "published: 100 %, length 6 (Table 1" in said and "published: 0 %, length 10 (Table 1" in said
 
 
@@ -426,46 +399,14 @@ def test_a_file_of_ones_own_is_found_whatever_its_name(here, capsys, name):
     del sys.modules["a_helper_of_mine"]
 
 
-ODD = """
-def separators(prompts):
-    return [chr(0x2028) + str(sum(map(int, prompt[:-1].split("+")))) for prompt in prompts]
-def halves(prompts):
-    return [chr(0xd800) for prompt in prompts]
-"""
-
-
-def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, capsys):
+def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, reproduce):
     (here / "writers.py").write_text(ODD)
     for name in ("separators", "halves"):
         asked = ["evaluate", f"writers.py:{name}", "--on", "addition", "--json"]
-        assert main([*asked, "--out", "p.jsonl", "--submission", name]) == 0
-        told = json.loads(capsys.readouterr().out.splitlines()[-1])
-        assert main(["score", "addition", "p.jsonl", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out) == told
+        told = json.loads(reproduce([*asked, "--out", "p.jsonl", "--submission", name]).out.splitlines()[-1])
+        assert json.loads(reproduce("score addition p.jsonl --json").out) == told
         header, _ = read_submission(here / name)
         assert header.model == f"writers.py:{name}"
-
-
-def test_a_name_that_no_table_can_print_is_refused_before_anything_is_asked(here, capsys):
-    (here / "never.py").write_text("def answer(prompts):\n    raise RuntimeError\n")
-    for name in ("a | b", "x" * 121):
-        asked = ["evaluate", "never.py:answer", "--on", "addition", "--submission", "s", "--name", name]
-        assert main(asked) == 2
-        assert "expected one line of 1 to 120 characters" in capsys.readouterr().err
-    assert not (here / "s").exists()
-
-
-def test_predictions_without_a_prediction_and_nested_ones_are_refused(here, capsys):
-    for text, said in (('{"id": "x", "predicton": "1"}', "no row has a prediction"), ("[" * 100_000, "expected JSON")):
-        (here / "p.jsonl").write_text(text + "\n")
-        assert main(["score", "copy", "p.jsonl"]) == 2
-        assert said in capsys.readouterr().err
-
-
-def test_a_folder_is_no_selector(here, capsys):
-    (here / "a folder").mkdir()
-    assert main(["solve", str(here / "a folder"), "5", "7"]) == 2
-    assert "is a folder; expected paper/figure/variant or, for rerun, evaluate --run" in capsys.readouterr().err
 
 
 def test_models_that_come_with_the_package_are_the_committed_runs():

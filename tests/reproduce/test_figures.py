@@ -24,6 +24,34 @@ from tests.fixtures.drawings import figures as constructed
 from tests.fixtures.toy_paper import BLANK
 
 ROOT = Path(__file__).resolve().parents[2]
+SEVERAL = """
+import os
+import shutil
+from reproduce import figures
+from tests.fixtures.drawings import figures as constructed
+from tests.fixtures.toy_paper import BLANK
+
+def work(place):
+    figure, runs = constructed()[place]
+    return figures.render(figure, runs), os.getpid()
+
+found = [dict(figures.each(work, range(3), workers)) for workers in (1, 2)]
+alone, beside = ([some[place] for place in range(3)] for some in found)
+assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
+assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
+
+def ended(place):
+    os.kill(os.getpid(), 9)
+
+try:
+    list(figures.each(ended, range(3), 2))
+except figures.EndedError as error:
+    print(error)
+try:
+    list(figures.each([1, 2, 3].__getitem__, [0, 9], 2))
+except IndexError as error:
+    print("IndexError")
+"""
 
 
 def draw_in_another_process(home: Path, **environment: str) -> str:
@@ -134,12 +162,8 @@ def test_a_figure_that_reads_no_run_is_drawn_beside_others_and_never_alone(toy, 
 
 
 @pytest.mark.parametrize(("name", "title"), [
-    ("fig3", "Figure 3: t"),
-    ("table2", "Table 2: t"),
-    ("fig10_11", "Figures 10 and 11: t"),
-    ("fig16_21", "Figures 16 to 21: t"),
-    ("fig4.7_4.8", "Figures 4.7 and 4.8: t"),
-    ("figB.1", "Figure B.1: t"),
+    ("fig3", "Figure 3: t"), ("table2", "Table 2: t"), ("fig10_11", "Figures 10 and 11: t"),
+    ("fig16_21", "Figures 16 to 21: t"), ("fig4.7_4.8", "Figures 4.7 and 4.8: t"), ("figB.1", "Figure B.1: t"),
     ("figures", "t"),
 ])  # fmt: skip
 def test_a_figure_is_called_as_in_the_paper(name, title, monkeypatch):
@@ -332,36 +356,6 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
         assert both == figures.render(figure, runs, ["svg"]) | figures.render(figure, runs, ["png"])
 
 
-SEVERAL = """
-import os
-import shutil
-from reproduce import figures
-from tests.fixtures.drawings import figures as constructed
-from tests.fixtures.toy_paper import BLANK
-
-def work(place):
-    figure, runs = constructed()[place]
-    return figures.render(figure, runs), os.getpid()
-
-found = [dict(figures.each(work, range(3), workers)) for workers in (1, 2)]
-alone, beside = ([some[place] for place in range(3)] for some in found)
-assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
-assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
-
-def ended(place):
-    os.kill(os.getpid(), 9)
-
-try:
-    list(figures.each(ended, range(3), 2))
-except figures.EndedError as error:
-    print(error)
-try:
-    list(figures.each([1, 2, 3].__getitem__, [0, 9], 2))
-except IndexError as error:
-    print("IndexError")
-"""
-
-
 @pytest.mark.slow
 def test_several_processes_draw_what_one_draws():
     """In a process of its own: this one may have threads, and then nothing is forked."""
@@ -413,17 +407,15 @@ def drawn_losses(picture, runs, *_):
     return drawing
 
 
-def test_own_runs_whatever_their_settings_lie_over_the_committed_ones(results, monkeypatch, capsys):
+def test_own_runs_whatever_their_settings_lie_over_the_committed_ones(results, monkeypatch, capsys, reproduce):
     drawings = []
     monkeypatch.setattr(fakes, "blank", lambda *given: drawings.append(drawn_losses(*given)) or drawings[-1])
     assert main(["run", "toy/fig1", "--seeds", "0..1"]) == 0
     assert main(["promote", "toy", "--profile", "cpu"]) == 0
     shutil.rmtree(results / "local")
     capsys.readouterr()
-    assert main(["figures", "toy", "--mine"]) == 0
-    assert "no local run is drawn" in capsys.readouterr().err
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--set", "train.lr=.25"]) == 0
-    drawings.clear(), capsys.readouterr()
+    assert "no local run is drawn" in reproduce("figures toy --mine").err
+    drawings.clear(), reproduce("run toy/fig1/alpha --seeds 0 --set train.lr=.25")
     assert main(["figures", "toy/fig1", "--mine"]) == 0
     assert [Path(path).name for path in capsys.readouterr().out.split()] == ["fig1-mine-cpu.png", "fig1-mine-cpu.svg"]
     own, committed = drawings
@@ -437,13 +429,11 @@ def test_own_runs_whatever_their_settings_lie_over_the_committed_ones(results, m
     assert list(drawings[0].axes[0].lines[0].get_ydata()) == [0.125], "the newest"
 
 
-def test_kinds_of_pictures_are_named_and_committed_folders_stay_as_they_are(results, capsys):
+def test_kinds_of_pictures_are_named_and_committed_folders_stay_as_they_are(results, reproduce):
     assert main(["run", "toy/fig1", "--seeds", "0"]) == 0
     assert main(["promote", "toy", "--profile", "cpu"]) == 0
     before = sorted((results / "reference").rglob("*"))
-    capsys.readouterr()
-    assert main(["figures", "toy", "--to", "PNG,pdf"]) == 0
-    made = [Path(path) for path in capsys.readouterr().out.split()]
+    made = [Path(path) for path in reproduce("figures toy --to PNG,pdf").out.split()]
     assert [path.name for path in made] == [
         "fig1-committed-cpu.pdf", "fig1-committed-cpu.png", "fig1-cpu.pdf", "fig1-cpu.png",
     ]  # fmt: skip
@@ -453,21 +443,16 @@ def test_kinds_of_pictures_are_named_and_committed_folders_stay_as_they_are(resu
     assert main(["figures", "toy", "--to", "pdf"]) == 0 and made[0].read_bytes() == first, "no date in it"
     assert sorted((results / "reference").rglob("*")) == before
     for wrong in ("gif", "", "png,", "png;pdf"):
-        assert main(["figures", "toy", f"--to={wrong}"]) == 2
-        assert "expected some of svg, png, pdf" in capsys.readouterr().err
+        assert "expected some of svg, png, pdf" in reproduce(["figures", "toy", f"--to={wrong}"], code=2).err
 
 
-def test_own_runs_are_compared_whatever_their_settings(results, capsys):
+def test_own_runs_are_compared_whatever_their_settings(results, reproduce):
     for command in ("run toy/fig1/alpha --seeds 0", "promote toy --profile cpu"):
         assert main(command.split()) == 0
     page = (results / "reference" / "toy" / "comparison.md").read_bytes()
     shutil.rmtree(results / "local")
-    capsys.readouterr()
-    assert main(["compare", "toy", "--mine"]) == 0
-    assert "no run of yours is about these values" in " ".join(capsys.readouterr().out.split())
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--set", "train.lr=.25"]) == 0
-    capsys.readouterr()
-    assert main(["compare", "toy", "--mine"]) == 0
-    assert "yours: the newest run of each seed" in " ".join(capsys.readouterr().out.split())
+    assert "no run of yours is about these values" in " ".join(reproduce("compare toy --mine").out.split())
+    reproduce("run toy/fig1/alpha --seeds 0 --set train.lr=.25")
+    assert "yours: the newest run of each seed" in " ".join(reproduce("compare toy --mine").out.split())
     assert not (results / "local" / "toy" / "comparison.md").exists(), "a page is of what was declared"
     assert (results / "reference" / "toy" / "comparison.md").read_bytes() == page

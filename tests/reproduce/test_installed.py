@@ -1,5 +1,6 @@
-"""Installed in an environment, from a wheel, and as part of a repository."""
+"""Installed in an environment, from a wheel, and as part of a repository; notebooks outside of a clone."""
 
+import base64
 import json
 import os
 import shutil
@@ -18,13 +19,77 @@ from reproduce.store import checkout
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parents[2]
+BUILD = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))"
+BASE = """
+import importlib.metadata as metadata, sys
+EXTRA = ("pandas", "matplotlib", "seaborn", "rich", "argcomplete")  # torch itself needs filelock and jinja2
+installed = metadata.distribution
+def distribution(name):
+    if name in EXTRA:
+        raise metadata.PackageNotFoundError(name)
+    return installed(name)
+metadata.distribution = distribution
+metadata.entry_points = lambda **_: metadata.EntryPoints()  # this environment has the clone's
+sys.modules.update(dict.fromkeys(EXTRA))
+"""
+OUTSIDE = (
+    BASE
+    + """
+import lengen
+for name in lengen.__all__:
+    getattr(lengen, name)
+assert not {"papers", "reproduce"} & sys.modules.keys()
+for call in (lengen.load, lengen.problems):
+    try:
+        call("coupling/fig1/coupling-scratchpad")
+    except ValueError as error:
+        print(error)
+grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", 6)
+for draw in (grid.plot, lambda: __import__("lengen.plotting")):
+    try:
+        draw()
+    except ModuleNotFoundError as error:
+        print(error)
+"""
+)
+ADDER = "def build_model(): return None, {'name': 'adder'}\ndef add(model, a, b): return a + b\n"
+WITHOUT_TORCH = """
+import contextlib, lengen.cli, sys
+for words in (["--help"], ["score", "--help"], ["export", "--help"], ["evaluate", "--help"]):
+    with contextlib.suppress(SystemExit):
+        lengen.cli.entry(words)
+assert not {"torch", "lengen.benchmark"} & sys.modules.keys()
+print("no torch")
+"""
+__all__ = ["hostile", "site"]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+RUNNER = """
+import importlib.util, json, sys
+sys.modules["tests"] = type(sys)("tests")
+for name in ("pages", "notebooks"):
+    spec = importlib.util.spec_from_file_location(f"tests.{name}", f"{sys.argv[1]}/{name}.py")
+    module = sys.modules[f"tests.{name}"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+print(json.dumps(module.executed(json.load(open(sys.argv[2], encoding="utf-8")))))
+import lengen
+assert lengen.__file__.startswith(sys.argv[3]) and not {"papers", "reproduce"} & sys.modules.keys()
+"""
 
-def test_from_a_checkout_results_lie_in_it_and_a_variable_says_otherwise(monkeypatch, tmp_path):
+
+def test_results_lie_in_the_checkout_and_a_variable_moves_local_runs(monkeypatch, tmp_path):
     monkeypatch.delenv("LENGEN_RESULTS", raising=False)
     monkeypatch.chdir(tmp_path)
     assert checkout.results_root() == checkout.checkout() / "results" and checkout.no_reference() == ""
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "here"))
     assert checkout.results_root() == tmp_path / "here"
+    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "disk"))
+    (tmp_path / "disk" / "local").mkdir(parents=True)
+    reference, local = checkout.stores()
+    assert reference.path == checkout.checkout() / "results" / "reference"
+    assert local.path == tmp_path / "disk" / "local" and next(iter(reference.headers("coupling"))).info["spec_hash"]
+    (tmp_path / "disk" / "reference").mkdir()
+    assert checkout.stores()[0].path == tmp_path / "disk" / "reference"
 
 
 def installed(monkeypatch, folder):
@@ -42,15 +107,13 @@ def test_without_a_repository_results_go_to_the_current_folder_and_no_commit_is_
     assert (made["commit"], made["dirty"]) == ("unknown", True), "not that of a repository around the environment"
 
 
-def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypatch, tmp_path, capsys):
+def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypatch, tmp_path, reproduce):
     installed(monkeypatch, tmp_path)
-    assert main(["list", "coupling/fig1"]) == 0
-    said = capsys.readouterr().err
+    said = reproduce("list coupling/fig1").err
     assert said.count("\n") == 1 and "results/reference is not there" in said and "LENGEN_RESULTS" in said
     assert list(tmp_path.iterdir()) == [], "listing writes nothing"
     checkout._say.cache_clear()
-    assert main(["compare", "coupling"]) == 0
-    assert capsys.readouterr().err == said, "once, however often the stores are asked for"
+    assert reproduce("compare coupling").err == said, "once, however often the stores are asked for"
 
 
 @pytest.mark.parametrize(("make", "found"), [
@@ -58,28 +121,17 @@ def test_committed_results_that_are_not_here_are_named_in_one_sentence(monkeypat
     (lambda path: path.write_text("a file"), "is no folder"),
     (lambda path: (path / "refrence").mkdir(parents=True), "holds neither reference nor local"),
 ])  # fmt: skip
-def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, make, found):
+def test_a_mistyped_folder_is_named_in_one_line(monkeypatch, tmp_path, capsys, reproduce, make, found):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "result"))
     make(tmp_path / "result")
     for words in (["compare", "coupling"], ["list", "coupling"]):
         checkout._say.cache_clear()
-        assert main(words) == 0
-        said = capsys.readouterr().err
+        said = reproduce(words).err
         assert said.count("\n") == 1 and f"result, which {found}: no run of yours is found" in said
     assert main(["list"]) == 0 and capsys.readouterr().err == "", "once a process"
     (tmp_path / "results" / "local").mkdir(parents=True)
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
     assert main(["list", "coupling"]) == 0 and capsys.readouterr().err == ""
-
-
-def test_a_variable_moves_local_runs_and_leaves_the_committed_ones_with_their_checkout(monkeypatch, tmp_path):
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "disk"))
-    (tmp_path / "disk" / "local").mkdir(parents=True)
-    reference, local = checkout.stores()
-    assert reference.path == checkout.checkout() / "results" / "reference"
-    assert local.path == tmp_path / "disk" / "local" and next(iter(reference.headers("coupling"))).info["spec_hash"]
-    (tmp_path / "disk" / "reference").mkdir()
-    assert checkout.stores()[0].path == tmp_path / "disk" / "reference"
 
 
 def test_a_home_folder_in_the_variable_is_expanded_or_refused(monkeypatch, tmp_path, capsys):
@@ -153,10 +205,8 @@ def empty(git_folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("harm", "words"), [
-    (foreign, "fatal: detected dubious ownership in repository"),
-    (without_git, "it is not installed here"),
-    (damaged, "fatal: not a git repository"),
-    (empty, "fatal: "),
+    (foreign, "fatal: detected dubious ownership in repository"), (without_git, "it is not installed here"),
+    (damaged, "fatal: not a git repository"), (empty, "fatal: "),
 ])  # fmt: skip
 def test_a_failure_of_git_is_passed_on_once_and_the_doctor_names_it(vendored, monkeypatch, capsys, harm, words):
     git(vendored, "add", "--force", ".")
@@ -237,10 +287,6 @@ def test_the_digest_of_the_code_is_of_its_files(tmp_path, monkeypatch):
     checkout.code_digest.cache_clear()
 
 
-ROOT = Path(__file__).parents[2]
-BUILD = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))"
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("wheel")
@@ -281,57 +327,12 @@ def test_the_wheel_installs_one_package(site):
     assert scripts.read_text().split() == ["[console_scripts]", "lengen", "=", "lengen.cli:entry"]
 
 
-BASE = """
-import importlib.metadata as metadata, sys
-EXTRA = ("pandas", "matplotlib", "seaborn", "rich", "argcomplete")  # torch itself needs filelock and jinja2
-installed = metadata.distribution
-def distribution(name):
-    if name in EXTRA:
-        raise metadata.PackageNotFoundError(name)
-    return installed(name)
-metadata.distribution = distribution
-metadata.entry_points = lambda **_: metadata.EntryPoints()  # this environment has the clone's
-sys.modules.update(dict.fromkeys(EXTRA))
-"""
-OUTSIDE = (
-    BASE
-    + """
-import lengen
-for name in lengen.__all__:
-    getattr(lengen, name)
-assert not {"papers", "reproduce"} & sys.modules.keys()
-for call in (lengen.load, lengen.problems):
-    try:
-        call("coupling/fig1/coupling-scratchpad")
-    except ValueError as error:
-        print(error)
-grid = lengen.evaluate(lambda prompts: ["0"] * len(prompts), "copy", 6)
-for draw in (grid.plot, lambda: __import__("lengen.plotting")):
-    try:
-        draw()
-    except ModuleNotFoundError as error:
-        print(error)
-"""
-)
-
-
 def test_outside_a_clone_the_whole_face_loads_without_the_extra(site, hostile):
     loading, asking, plotting, pictures = python(hostile, site, "-c", OUTSIDE).splitlines()
     assert "names none: runs and settings are known by name in a clone of the repository alone" in loading
     assert asking.startswith("runs and settings are known by name in a clone of the repository alone")
     assert pictures == "tables and pictures need matplotlib: pip install 'lengen[reproduce]'"
     assert plotting == "tables and pictures need pandas: pip install 'lengen[reproduce]'"
-
-
-ADDER = "def build_model(): return None, {'name': 'adder'}\ndef add(model, a, b): return a + b\n"
-WITHOUT_TORCH = """
-import contextlib, lengen.cli, sys
-for words in (["--help"], ["score", "--help"], ["export", "--help"], ["evaluate", "--help"]):
-    with contextlib.suppress(SystemExit):
-        lengen.cli.entry(words)
-assert not {"torch", "lengen.benchmark"} & sys.modules.keys()
-print("no torch")
-"""
 
 
 def test_the_program_of_the_library_needs_no_clone(site, hostile):
@@ -389,3 +390,34 @@ def test_what_a_notebook_and_a_folder_hand_down_stops_no_command(tmp_path):
     words = [sys.executable, "-P", "-c", code]
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.stdout.startswith("module://"), "the library leaves it alone"
+
+
+def kinds(notebook: dict) -> list[list[str]]:
+    """Of each cell, what it leaves: text, pictures."""
+    return [[output["output_type"] for output in cell.get("outputs", [])] for cell in notebook["cells"]]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_cells_of_a_notebook_run_outside_the_clone(path, site, hostile, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    said = python(hostile, site, "-c", RUNNER, str(ROOT / "tests"), str(path), str(site))
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    assert kinds(json.loads(said.splitlines()[-1])) == kinds(kept)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_small_and_shows_pictures(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    pictures = [base64.b64decode(output["data"]["image/png"]) for output in outputs if "data" in output]
+    assert pictures and all(picture.startswith(b"\x89PNG") for picture in pictures)
+    assert path.stat().st_size < 200_000 and str(ROOT) not in path.read_text(encoding="utf-8")
+    numbers = [cell["execution_count"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert numbers == list(range(1, len(numbers) + 1)), "run from top to bottom"
+
+
+def test_a_map_a_grid_and_a_curve_are_among_the_notebooks():
+    text = "".join(path.read_text(encoding="utf-8") for path in NOTEBOOKS)
+    assert len(NOTEBOOKS) == 3
+    assert all(words in text for words in ("maps.map.plot(", "axes = grid.plot()", "axes = grid.grid.plot()"))

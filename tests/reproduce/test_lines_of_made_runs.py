@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,27 @@ from lengen.metrics.measures import Missing
 from lengen.settings.changes import overlay
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import values
+from reproduce.comparison.compare import compare
 from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.comparison.measures import reader
+from reproduce.comparison.recorded import UNDECIDED
+from reproduce.comparison.telling import telling_first
 from reproduce.comparison.values import Value, over_cells
 from reproduce.pages import comparison as pages
+from reproduce.runs.plan import plan
 from reproduce.store.reference import Reference
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import MODES, counted, experiment, run, scalars, spec, stored
 
 LEFT, RIGHT = (experiment(f"coupling/fig1/{name}", ("cpu", "night", "paper")) for name in ("left", "right"))
 BOTH = (LEFT.name, RIGHT.name)
 TRAINED = ("coupling/fig1/coupling-scratchpad",)
 """Published with 2 to 10 numbers of 1 to 10 digits."""
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = Reference(ROOT / "results")
+ADDS, SPACED = "bias_calibration/table1/addition-abc", "random_spaces/fig4.9/add"
+HINTED = "task_hinting/fig3.6/successor"
+HINT = NextLarger(longest=20, short=5, skew=0.8, alphabet=100, repeats=0.1)
 
 
 def value(**changed) -> Value:
@@ -41,6 +52,8 @@ def at(four, six):
 
 
 THREE = seeds(LEFT, at(0.6, 0.45), at(0.1, 0.4), at(0.5, 0.6))
+
+
 """Of four digits the median is higher and the mean lower."""
 
 
@@ -55,19 +68,15 @@ def test_an_end_is_that_of_the_medians_of_cells_and_each_seed_has_its_own(statis
 
 
 def test_what_was_not_tested_is_missing_and_a_value_is_of_its_cells_measure_and_mode():
-    with pytest.raises(Missing, match=r"^not tested at 9 x 2$"):
-        over_cells(value(lengths=(4, 9)), THREE)
-    with pytest.raises(Missing, match=r"^not tested at 6 x 9$"):
-        over_cells(value(counts=(2, 9)), THREE)
+    refused(Missing, r"^not tested at 9 x 2$", over_cells, value(lengths=(4, 9)), THREE)
+    refused(Missing, r"^not tested at 6 x 9$", over_cells, value(counts=(2, 9)), THREE)
     less = run(LEFT, 0.5, seed=3)
     del less.grid.scores[(6, 2)]
-    with pytest.raises(Missing, match=r"^not tested at 6 x 2$"):
-        over_cells(value(), [*THREE, less])
+    refused(Missing, r"^not tested at 6 x 2$", over_cells, value(), [*THREE, less])
     assert over_cells(value(lengths=(4,)), [*THREE, less])[1] == [0.6, 0.1, 0.5, 0.5]
     empty = run(LEFT, 0.5, seed=3)
     empty.grid.scores[(4, 2)] = {"teacher_forced": counted(0, 0, 0, 0, 0)}
-    with pytest.raises(Missing, match=r"^no problem at 4 x 2$"):
-        over_cells(value(), [*THREE, empty])
+    refused(Missing, r"^no problem at 4 x 2$", over_cells, value(), [*THREE, empty])
     one = [run(LEFT, lambda n, m: {(2, 3): 0.2, (3, 2): 0.4, (3, 3): 0.6}.get((n, m), 1.0))]
     assert over_cells(value(lengths=(2, 3), counts=(2, 3)), one) == (0.2, [0.2])
     assert over_cells(value(lengths=(2, 3), counts=(2, 3), statistic="mean"), one)[1] == pytest.approx([0.55])
@@ -97,16 +106,16 @@ def line(monkeypatch):
 
 
 LOW, HIGH = (30.0, 40.0, 95.0), (10.0, 70.0, 75.0)
+
+
 """Percent of three seeds; the one with the lower median has the higher mean."""
+
+
 TWO = [*seeds(LEFT, 0.3, 0.4, 0.95), *seeds(RIGHT, 0.1, 0.7, 0.75)]
 
 
 @pytest.mark.parametrize(("relation", "published", "expected", "each"), [
-    (">=", 50, 40, LOW),
-    (">", 50, 40, LOW),
-    ("<=", 60, 70, HIGH),
-    ("<", 60, 70, HIGH),
-    ("=", 50, 70, HIGH),
+    (">=", 50, 40, LOW), (">", 50, 40, LOW), ("<=", 60, 70, HIGH), ("<", 60, 70, HIGH), ("=", 50, 70, HIGH),
     ("=", 60, 40, LOW),
 ])  # fmt: skip
 def test_the_least_favourable_experiment_stands_beside_a_value(line, relation, published, expected, each):
@@ -117,9 +126,8 @@ def test_the_least_favourable_experiment_stands_beside_a_value(line, relation, p
         assert one.of == (LEFT if each is LOW else RIGHT).name and one.name.endswith(" (furthest of 2)")
 
 
-@pytest.mark.parametrize(
-    ("relation", "published", "gap"), [(">=", 35, 0), (">=", 50, -10), ("<", 70, -0.0), ("<", 60, 10), ("=", 60, -20)]
-)
+@pytest.mark.parametrize(("relation", "published", "gap"),
+    [(">=", 35, 0), (">=", 50, -10), ("<", 70, -0.0), ("<", 60, 10), ("=", 60, -20)])  # fmt: skip
 def test_no_points_lie_between_a_value_and_a_bound_that_it_meets(line, relation, published, gap):
     one = line(*TWO, relation=relation, published=published)
     assert one.gap == gap and (one.apart == 0) == (gap == 0)
@@ -180,10 +188,6 @@ def test_the_largest_profile_that_was_tested_stands_beside_a_value_and_shares_in
     assert (bare.ours, bare.seeds, bare.compared) == (0.06, (0.02, 0.06, 0.25), False)
 
 
-ROOT = Path(__file__).resolve().parents[2]
-REFERENCE = Reference(ROOT / "results")
-
-
 @pytest.fixture(scope="module")
 def found() -> list[values.Line]:
     return [line for paper in CATALOGUE.papers() for line in values.lines(paper, reader(paper, [REFERENCE]))]
@@ -239,22 +243,12 @@ def test_the_specification_decides_the_distance_and_the_farthest_counts():
     assert distance(older, experiment.specs["paper"]) == LENGTHS
 
 
-ADDS, SPACED = "bias_calibration/table1/addition-abc", "random_spaces/fig4.9/add"
-HINTED = "task_hinting/fig3.6/successor"
-HINT = NextLarger(longest=20, short=5, skew=0.8, alphabet=100, repeats=0.1)
-
-
 @pytest.mark.parametrize(("name", "changed", "expected"), [
-    (ADDS, {"data.format.width": 62}, LENGTHS),
-    (ADDS, {"data.task.limit": 7}, LENGTHS),
-    (ADDS, {"data.position_ids": Consecutive(max_position=200)}, LENGTHS),
-    (ADDS, {"data.examples": 5}, LENGTHS),
-    (ADDS, {"data.vocabulary": "printable"}, LENGTHS),
-    (ADDS, {"data.spaces": RandomSpaces(ratio=0.5)}, SHORTER),
-    (SPACED, {"data.examples": 5}, LENGTHS),
-    (SPACED, {"data.spaces": RandomSpaces(ratio=0.25)}, SHORTER),
-    (SPACED, {"data.spaces": None}, SHORTER),
-    (HINTED, {"data.hints": (HINT,), "train.steps": 1}, LENGTHS),
+    (ADDS, {"data.format.width": 62}, LENGTHS), (ADDS, {"data.task.limit": 7}, LENGTHS),
+    (ADDS, {"data.position_ids": Consecutive(max_position=200)}, LENGTHS), (ADDS, {"data.examples": 5}, LENGTHS),
+    (ADDS, {"data.vocabulary": "printable"}, LENGTHS), (ADDS, {"data.spaces": RandomSpaces(ratio=0.5)}, SHORTER),
+    (SPACED, {"data.examples": 5}, LENGTHS), (SPACED, {"data.spaces": RandomSpaces(ratio=0.25)}, SHORTER),
+    (SPACED, {"data.spaces": None}, SHORTER), (HINTED, {"data.hints": (HINT,), "train.steps": 1}, LENGTHS),
     (HINTED, {"data.hints": (overlay(HINT, {"short": 4, "skew": 0.5}),)}, LENGTHS),
     (HINTED, {"data.task.short": 4, "data.task.skew": 0.5}, LENGTHS),
     (HINTED, {"data.hints": (overlay(HINT, {"longest": 19}),)}, SHORTER),
@@ -279,3 +273,24 @@ def test_what_lacks_a_value_of_ours_is_counted_with_the_time_of_its_published_se
     (row,) = csv.DictReader(io.StringIO(values.to_csv([at_50])))
     assert row["ours"] == row["points"] == row["seeds"] == "", "no seed was tested there"
     assert "| its lengths, not this one |" in pages.lacking_table([at_50])
+
+
+def test_runs_behind_undecided_statements_come_first_each_once():
+    jobs = plan(CATALOGUE.select("bias_calibration"), "paper").jobs
+    ordered = telling_first(jobs, REFERENCE)
+    assert sorted(job.name for job in ordered) == sorted(job.name for job in jobs)
+    undecided = {
+        CATALOGUE.home(CATALOGUE.select_one(name), "paper").name
+        for answer in compare("bias_calibration", [REFERENCE]).answers
+        for finding in answer.findings
+        if finding.word in UNDECIDED
+        for name in finding.part.names
+    }
+    assert undecided and {job.experiment for job in ordered[: len(undecided)]} == undecided
+
+
+def test_a_gpu_is_told_the_hours_and_how_to_send_the_results(reproduce):
+    done = subprocess.run(["make", "-n", "published-paper2", "DRY=1"], cwd=ROOT, capture_output=True, text=True)
+    assert "run paper2 --profile paper --missing --telling-first --dry-run" in done.stdout
+    shown = reproduce("run bias_calibration/table3 -p paper --missing --telling-first --dry-run").out
+    assert "on one GPU" in shown and "reproduce promote" in shown

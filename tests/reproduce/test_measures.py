@@ -36,10 +36,34 @@ from reproduce.pages import crate, records
 from reproduce.runs import costs
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import EVERY, MODES, N, experiment, keys, run, scalars, spec
 from tests.fixtures.toy_paper import spec_with
 
 A = experiment("p/f/a")
+CELLS = [(2, 2), (3, 2)]
+cell_counts = st.fixed_dictionaries(
+    {"n": st.integers(1, 50), "reference_tokens": st.integers(1, 90), "hops": st.integers(0, 9)}
+)
+ACCURACIES = {
+    (2, 2): 1.0, (2, 3): 1.0, (2, 6): 0.5, (2, 12): 0.0,
+    (4, 2): 0.8, (4, 3): 1.0, (4, 6): 0.0, (4, 12): 0.0,
+    (8, 2): 0.0, (8, 3): 0.0, (8, 6): 0.0, (8, 12): 1.0,
+}  # fmt: skip
+"""By length and count, of a training on up to three operands of two digits."""
+SOME = {1, 2, 3, 4, 5, 6, 7, 9}
+PLANE = [(n, m) for n in range(1, 41) for m in range(1, 9)]
+SPANS = (Trained(6, 1), Trained(6, 3), Trained(9, 2, frozenset(SOME)))
+MEANT = {
+    "all": "ffc264a3", "in_range": "61909199", "outside": "c501911c", "gap": "d13ccf90", "longer": "003d2186",
+    "more": "c3d59b14", "both": "e86e8fc1", "far": "a63a69cc", "trained_length": "82f807e7", "next": "725552e0",
+    "longest": "e302599b", "twice": "35e155f4",
+}  # fmt: skip
+"""Digest of the cells of each region, for the three ranges."""
+MADE = run(A, 1.0)
+RESUMED = {"seconds": 433.1, "seconds_training": 1479.0, "seconds_measuring": 1.0, "tokens_per_second": 40_000}
+BEFORE_CLOCKS = {"seconds": 60.0, "seconds_training": 50.0, "seconds_per_step": 0.5, "scalars": {"steps": 1000}}
+LONGER = {"seconds": 610.4, "seconds_training": 299.6, "seconds_measuring": 0.3}
 
 
 def take(runs, measure, mode, cells):
@@ -59,8 +83,7 @@ def test_samples_pool_examples_and_only_ratios_of_counted_successes_are_proporti
     sample = take([run(A, 0.5), run(A, 1.0, seed=1)], "exact", "teacher_forced", [(2, 2)])
     assert (sample.seeds, sample.value, sample.n) == ((0.5, 1.0), 0.75, N), "problems are the same for every seed"
     made = run(A, 1.0, modes=("teacher_forced",))
-    with pytest.raises(Missing, match="not scored free-running"):
-        take([made], "answer", "free_running", [(2, 2)])
+    refused(Missing, "not scored free-running", take, [made], "answer", "free_running", [(2, 2)])
     families = {*FAMILIES, *(name for name, own in EVERY.own.items() if not isinstance(own, Measure))}
     named = [name for name in EVERY.names() if name not in families]
     assert {name for name in named if EVERY.measure(name).proportion} == {"exact", "answer", "answer_token"}
@@ -92,21 +115,17 @@ def test_keys_growth_has_the_widest_span_and_hits_and_values_are_over_the_cells(
 
 @pytest.mark.parametrize("rows", [[], [KeyCount(3, 2, 0, 0, 10, 20)], [KeyCount(n, n, 0, 0, 10, 20) for n in (2, 3)]])
 def test_keys_at_one_operand_count_have_no_growth(rows):
-    with pytest.raises(Missing, match="two operand counts of one length"):
-        keys_growth(rows)
+    refused(Missing, "two operand counts of one length", keys_growth, rows)
 
 
 def test_what_was_not_tested_counted_or_written_is_missing_not_zero():
     made = dataclasses.replace(run(A, 1.0), arrays={"values.entropy.2": np.array([math.nan])})
-    with pytest.raises(Missing, match="no problem"):
-        take([made], "values.entropy", "teacher_forced", [(2, 2)])
-    with pytest.raises(Missing, match="no problem"):
-        take([made], "exact", "teacher_forced", [])
+    refused(Missing, "no problem", take, [made], "values.entropy", "teacher_forced", [(2, 2)])
+    refused(Missing, "no problem", take, [made], "exact", "teacher_forced", [])
     grid = Grid(("length", "count"))
     grid.add((2, 2), "teacher_forced", Counts(n=4, hops=2))
     made = dataclasses.replace(run(A, 1.0), grid=grid)
-    with pytest.raises(Missing, match="f/a was not scored teacher-forced at 2 x 2"):
-        take([made], "exact", "teacher_forced", [(2, 2)])
+    refused(Missing, "f/a was not scored teacher-forced at 2 x 2", take, [made], "exact", "teacher_forced", [(2, 2)])
     runs = [scalars(run(A, 1.0, seed=seed), steps_ratio=ratio) for seed, ratio in enumerate((0.02, 0.06))]
     sample = take(runs, "scalar.steps_ratio", "teacher_forced", [])
     assert (sample.seeds, sample.value) == ((0.02, 0.06), pytest.approx(0.04))
@@ -116,9 +135,6 @@ def test_what_was_not_tested_counted_or_written_is_missing_not_zero():
     runs = [scalars(run(A, 1.0), steps_ratio=0.02), scalars(run(A, 1.0, seed=1))]
     with pytest.raises(Missing, match=r"run\.json of f/a, seed 1, holds no scalar steps_ratio"):
         take(runs, "scalar.steps_ratio", "teacher_forced", [])
-
-
-CELLS = [(2, 2), (3, 2)]
 
 
 def arrays(**values):
@@ -132,19 +148,13 @@ def value(made, measure, cells=CELLS):
 
 @pytest.mark.parametrize("name", ["hits.early_end", "values.entropy"])
 def test_an_array_that_a_run_lacks_is_missing_by_name(name):
-    with pytest.raises(Missing, match=r"f/a holds no array [a-z_]+(\.[a-z_]+)?\.2"):
-        value(run(A, 1.0), name)
+    refused(Missing, r"f/a holds no array [a-z_]+(\.[a-z_]+)?\.2", value, run(A, 1.0), name)
 
 
 @pytest.mark.parametrize("name", ["exakt", "hit.early_end", "values"])
 def test_an_unknown_measure_is_a_key_error(name):
     with pytest.raises(KeyError):
         EVERY.measure(name)
-
-
-cell_counts = st.fixed_dictionaries(
-    {"n": st.integers(1, 50), "reference_tokens": st.integers(1, 90), "hops": st.integers(0, 9)}
-)
 
 
 @settings(deadline=None, max_examples=25)
@@ -177,21 +187,12 @@ def test_a_metric_of_ones_own_is_a_measure_whose_samples_are_those_of_a_loop(see
         EVERY.measure("hops")
 
 
-ACCURACIES = {
-    (2, 2): 1.0, (2, 3): 1.0, (2, 6): 0.5, (2, 12): 0.0,
-    (4, 2): 0.8, (4, 3): 1.0, (4, 6): 0.0, (4, 12): 0.0,
-    (8, 2): 0.0, (8, 3): 0.0, (8, 6): 0.0, (8, 12): 1.0,
-}  # fmt: skip
-"""By length and count, of a training on up to three operands of two digits."""
-
-
 def small(lengths, counts):
     return overlay(spec(length=2, count=3), {"test.lengths": lengths, "test.counts": counts})
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"), [("reach.length", 2.0), ("reach.count", 1.0), ("area.length", 0.7), ("area.count", 0.5)]
-)
+@pytest.mark.parametrize(("name", "expected"),
+    [("reach.length", 2.0), ("reach.count", 1.0), ("area.length", 0.7), ("area.count", 0.5)])  # fmt: skip
 def test_reach_and_area_are_measured_from_the_trained_length_or_count(name, expected):
     """Four digits are right in 90 % of the problems with two and three operands together."""
     made = run(A, lambda n, m: ACCURACIES[n, m], made=small((2, 4, 8), (2, 3, 6, 12)))
@@ -205,21 +206,15 @@ def test_reach_below_the_trained_size_is_less_than_one_and_none_where_nothing_wa
     one = run(A, 1.0, made=small((2,), (3,)))
     for axis in ("length", "count"):
         assert value(one, f"reach.{axis}").value == 1.0
-        with pytest.raises(Missing, match=rf"^f/a was tested on one {axis} beyond the trained ones$"):
-            value(one, f"area.{axis}")
+        refused(Missing, rf"^f/a was tested on one {axis} beyond the trained ones$", value, one, f"area.{axis}")
     long = run(A, 1.0, made=small((2, 4), (6,)))
-    with pytest.raises(Missing, match=r"^f/a was tested on one length$"):
-        value(long, "reach.length")
+    refused(Missing, r"^f/a was tested on one length$", value, long, "reach.length")
     curve = Grid(("length",))
     for length in (2, 4):
         curve.add((length,), "teacher_forced", Counts(n=4, correct=4))
     made = dataclasses.replace(one, grid=curve)
     assert value(made, "reach.length").value == 2.0 and value(made, "area.length").value == 1.0
-    with pytest.raises(Missing, match=r"^f/a was tested on one count$"):
-        value(made, "reach.count")
-
-
-SOME = {1, 2, 3, 4, 5, 6, 7, 9}
+    refused(Missing, r"^f/a was tested on one count$", value, made, "reach.count")
 
 
 def gapped(lengths, pad_to=0) -> DataSpec:
@@ -237,14 +232,10 @@ def found(runs, region, lengths=None, counts=None):
 
 
 @pytest.mark.parametrize(("region", "inside", "not_inside"), [
-    ("all", [(1, 2), (9, 9)], []),
-    ("in_range", [(3, 4), (1, 2)], [(4, 4), (3, 5)]),
-    ("outside", [(4, 2), (1, 5), (4, 5)], [(3, 4)]),
-    ("longer", [(4, 4)], [(4, 5), (3, 4)]),
-    ("more", [(3, 5)], [(4, 5), (3, 4)]),
-    ("both", [(4, 5)], [(4, 4), (3, 5)]),
-    ("far", [(6, 2), (1, 8)], [(5, 7), (3, 4)]),
-    ("twice", [(6, 8)], [(6, 4), (3, 8), (6, 7), (7, 8)]),
+    ("all", [(1, 2), (9, 9)], []), ("in_range", [(3, 4), (1, 2)], [(4, 4), (3, 5)]),
+    ("outside", [(4, 2), (1, 5), (4, 5)], [(3, 4)]), ("longer", [(4, 4)], [(4, 5), (3, 4)]),
+    ("more", [(3, 5)], [(4, 5), (3, 4)]), ("both", [(4, 5)], [(4, 4), (3, 5)]),
+    ("far", [(6, 2), (1, 8)], [(5, 7), (3, 4)]), ("twice", [(6, 8)], [(6, 4), (3, 8), (6, 7), (7, 8)]),
     ("trained_length", [(3, 4), (3, 1)], [(2, 4), (4, 4), (3, 5)]),
 ])  # fmt: skip
 def test_regions_of_a_model_trained_to_three_by_four(region, inside, not_inside):
@@ -266,25 +257,6 @@ def test_a_length_is_trained_or_in_the_gap_or_longer(lengths, length):
     span, cell = Trained(max(lengths), 1, lengths), (length,)
     assert sum(holds(name, span, cell) for name in ("in_range", "gap", "longer")) == 1
     assert holds("outside", span, cell) is not holds("in_range", span, cell)
-
-
-PLANE = [(n, m) for n in range(1, 41) for m in range(1, 9)]
-SPANS = (Trained(6, 1), Trained(6, 3), Trained(9, 2, frozenset(SOME)))
-MEANT = {
-    "all": "ffc264a3",
-    "in_range": "61909199",
-    "outside": "c501911c",
-    "gap": "d13ccf90",
-    "longer": "003d2186",
-    "more": "c3d59b14",
-    "both": "e86e8fc1",
-    "far": "a63a69cc",
-    "trained_length": "82f807e7",
-    "next": "725552e0",
-    "longest": "e302599b",
-    "twice": "35e155f4",
-}
-"""Digest of the cells of each region, for the three ranges."""
 
 
 def meaning(region) -> str:
@@ -318,12 +290,6 @@ def test_regions_mean_what_they_meant_and_keep_tested_cells_of_the_trained_range
     assert found([run(A, 1.0, made=made)], "next") == {(6, 2)}
     assert found([run(A, 1.0, made=made)], "gap") == {(3, 2)}
     assert found([run(A, 1.0)], "next", (1, 3)) == set()
-
-
-MADE = run(A, 1.0)
-RESUMED = {"seconds": 433.1, "seconds_training": 1479.0, "seconds_measuring": 1.0, "tokens_per_second": 40_000}
-BEFORE_CLOCKS = {"seconds": 60.0, "seconds_training": 50.0, "seconds_per_step": 0.5, "scalars": {"steps": 1000}}
-LONGER = {"seconds": 610.4, "seconds_training": 299.6, "seconds_measuring": 0.3}
 
 
 def made(**info):

@@ -11,6 +11,7 @@ from lengen.settings.spec import from_dict
 from lengen.solve import probe_trained
 from reproduce.cli import main
 from reproduce.store.store import LocalStore
+from tests.fixtures.refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -25,55 +26,32 @@ def results(tmp_path_factory):
     os.environ.pop("LENGEN_RESULTS") if before is None else os.environ.update(LENGEN_RESULTS=before)
 
 
-def test_a_model_answers_its_main_task_and_its_hint(results, capsys):
-    assert main(["solve", "task_hinting/fig3.6/successor", "5", "3", "1", "--json", "--profile", "smoke"]) == 0
-    main_task = json.loads(capsys.readouterr().out)
+def test_a_model_answers_its_main_task_and_its_hint(results, reproduce):
+    main_task = json.loads(reproduce("solve task_hinting/fig3.6/successor 5 3 1 --json --profile smoke").out)
     assert main_task["prompt"] == "5 3 1 ⊥" and main_task["answer"] == "1 3 5"
     assert len(main_task["output"].split()) == 3
-    assert (
-        main(
-            [
-                "solve",
-                "task_hinting/fig3.6/successor",
-                "5",
-                "3",
-                "1",
-                "3",
-                "--task",
-                "successor",
-                "--json",
-                "--profile",
-                "smoke",
-            ]
-        )
-        == 0
-    )
-    hint = json.loads(capsys.readouterr().out)
+    asked = "solve task_hinting/fig3.6/successor 5 3 1 3 --task successor --json --profile smoke"
+    hint = json.loads(reproduce(asked).out)
     assert hint["prompt"] == "5 3 1 ⊥ 3" and hint["answer"] == "5"
     assert len(hint["output"].split()) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["solve", "task_hinting/fig3.6/none", "5", "3", "5", "--task", "successor"], "it trains sorting"),
-        (["encode", "task_hinting/fig3.11/all", "5", "--task", "carries"], "it trains sorting, successor, count, fill"),
-        (["encode", "task_hinting/fig3.6/none", "101"], "expected 1 to 100"),
-        (["probe", "task_hinting/fig4.12/none", "11", "--profile", "smoke"], "expected 1 to 10"),
-        (["probe", "task_hinting/fig3.6/none", "1", "--out", "p.png"], "task_hinting/fig4.12 or"),
-        (["probe", "task_hinting/fig4.12/none", "1", "--out", "p.pdf"], "ends in .png or .svg"),
-        (["probe", "task_hinting/table3/standard", "12"], "no finished run with weights"),
-    ],
-)
-def test_bad_requests_get_one_sentence(results, capsys, arguments, words):
-    assert main(arguments) == 2
-    shown = capsys.readouterr()
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["solve", "task_hinting/fig3.6/none", "5", "3", "5", "--task", "successor"], "it trains sorting"),
+    (["encode", "task_hinting/fig3.11/all", "5", "--task", "carries"], "it trains sorting, successor, count, fill"),
+    (["encode", "task_hinting/fig3.6/none", "101"], "expected 1 to 100"),
+    (["probe", "task_hinting/fig4.12/none", "11", "--profile", "smoke"], "expected 1 to 10"),
+    (["probe", "task_hinting/fig3.6/none", "1", "--out", "p.png"], "task_hinting/fig4.12 or"),
+    (["probe", "task_hinting/fig4.12/none", "1", "--out", "p.pdf"], "ends in .png or .svg"),
+    (["probe", "task_hinting/table3/standard", "12"], "no finished run with weights"),
+])  # fmt: skip
+def test_bad_requests_get_one_sentence(results, reproduce, arguments, words):
+    shown = reproduce(arguments, code=2)
     assert words in shown.err and shown.err.count("\n") == 1 and shown.out == ""
 
 
-def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, tmp_path):
-    assert main(["probe", "task_hinting/fig4.13/none", "7", "2", "9", "--json", "--profile", "smoke"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, reproduce, tmp_path):
+    found = json.loads(reproduce("probe task_hinting/fig4.13/none 7 2 9 --json --profile smoke").out)
     assert found["tokens"] == ["7", "2", "9", "⊥", "2", "7", "9"]
     assert np.array(found["decoder"]).shape == (2, 2, 7, 13)
     target = tmp_path / "probe.png"
@@ -87,5 +65,4 @@ def test_a_probe_is_a_table_json_or_the_figure_of_any_problem(results, capsys, t
 def test_models_without_a_head_of_their_own_are_not_probed(results, tmp_path):
     run = LocalStore(results).runs("task_hinting")[0]
     tied = from_dict(run.info["spec"]).override("model.output_bias=false", "model.tied=true")
-    with pytest.raises(SettingError, match=r"probes need .* with an output head of its own"):
-        probe_trained(tied, tmp_path, ["1"])
+    refused(SettingError, r"probes need .* with an output head of its own", probe_trained, tied, tmp_path, ["1"])

@@ -34,6 +34,7 @@ from tests.fixtures.toy_paper import (
 )
 
 with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ray is here")
+WORK = Path("local/toy/fig1/alpha/cpu/seed-0/.work")
 
 
 @pytest.fixture(scope="module")
@@ -170,9 +171,6 @@ def events(root, mark, kind=Instant, seed=0, code=None):
 def mark(tmp_path):
     with command_file(tmp_path) as path:
         yield path
-
-
-WORK = Path("local/toy/fig1/alpha/cpu/seed-0/.work")
 
 
 def test_a_task_makes_its_run_from_what_an_earlier_try_left(mark, tmp_path):

@@ -36,12 +36,20 @@ from reproduce.store.reference import Reference
 from reproduce.store.store import WEIGHTS, Store, StoreError
 from tests.fixtures.drawings import attention as looking
 from tests.fixtures.drawings import run, spec
+from tests.fixtures.refusals import refused
 from tests.fixtures.site import committed_pictures, quiet, written
 
 pytestmark = pytest.mark.slow
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 LARGEST_PAGE = 3 * 10**6
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results"
+REPORTS = sorted(ROOT.glob("papers/*/REPORT.md"))
+LARGEST_CRATE = 300_000
+"""Bytes."""
+LARGEST_RESULTS = 40_000_000
+"""Bytes: small text and pictures, which a clone brings along."""
 
 
 class Read(HTMLParser):
@@ -151,11 +159,9 @@ def test_what_did_not_change_is_not_written_again_and_it_says_how_far_it_is(site
     (folder / "task_hinting" / "an-earlier-figure.html").write_text("old")
     told = []
     pages.write(
-        ["task_hinting"],
-        lambda paper: [reference],
-        folder.parent.parent,
+        ["task_hinting"], lambda paper: [reference], folder.parent.parent,
         lambda what: lambda *of: told.append((what, *of)),
-    )
+    )  # fmt: skip
     number = len([*(folder / "task_hinting").glob("*.md")])
     assert told[-1] == ("pages of task_hinting written", number, number)
     after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
@@ -280,15 +286,6 @@ def test_runs_of_ones_own_stand_beside_those_of_the_project(tmp_path, monkeypatc
     other = Read(index.read_text())
     assert "bias_calibration.html" not in other.links
     assert "python -m reproduce report bias_calibration" in index.read_text()
-
-
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "results"
-REPORTS = sorted(ROOT.glob("papers/*/REPORT.md"))
-LARGEST_CRATE = 300_000
-"""Bytes."""
-LARGEST_RESULTS = 40_000_000
-"""Bytes: small text and pictures, which a clone brings along."""
 
 
 @pytest.fixture(scope="module")
@@ -430,8 +427,7 @@ def test_only_what_changed_is_written(known, tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     folder = tmp_path / "results" / "reference" / paper
     folder.mkdir(parents=True)
-    with pytest.raises(StoreError, match="results/reference holds no finished run of a paper"):
-        publication.write(tmp_path)
+    refused(StoreError, "results/reference holds no finished run of a paper", publication.write, tmp_path)
     assert not (tmp_path / "results" / "statements.csv").exists()
     figure = known.runs[paper][0].experiment.rpartition("/")[0]
     shutil.copytree(known.reference.path / figure, tmp_path / "results" / "reference" / figure)

@@ -20,6 +20,7 @@ from tests.fixtures.toy_paper import SPEC, Instant, install_toy, outcome
 from tests.reproduce.test_store import publish
 
 RUN = "results/local/toy/fig1/alpha/cpu/seed-0/v1"
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("results")]
 
 
 class Better(Instant):
@@ -32,26 +33,21 @@ class Better(Instant):
         return result
 
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("results")]
-
-
 def files(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_run_gives_the_same_numbers_and_its_folder_stays_as_it_is(results, capsys):
+def test_a_run_gives_the_same_numbers_and_its_folder_stays_as_it_is(results, reproduce):
     assert main(["run", "toy/fig1/alpha"]) == 0
     before = files(results)
-    capsys.readouterr()
     for arguments in ([RUN], ["toy/fig1/alpha"], ["toy/fig2/gamma", "--profile", "cpu", "--seed", "0"]):
-        assert main(["rerun", *arguments]) == 0
-        *lines, last = capsys.readouterr().out.splitlines()
+        *lines, last = reproduce(["rerun", *arguments]).out.splitlines()
         assert last == "the same numbers"
         assert [line.split()[0] for line in lines].count("same") == 5 and "differs" not in "".join(lines)
     assert files(results) == before
 
 
-def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, monkeypatch, tmp_path):
+def test_other_numbers_are_named_with_how_far_they_lie_apart(results, reproduce, monkeypatch, tmp_path):
     assert main(["run", "toy/fig1/alpha"]) == 0
     install_toy(monkeypatch, tmp_path, Better)
     path = results / RUN.removeprefix("results/") / "run.json"
@@ -59,9 +55,7 @@ def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, mo
     told["scalars"] = {"steps": 4, "seconds_training": 1}
     path.write_text(json.dumps(sealed(json.loads(path.read_text()) | told)))
     (path.parent / "model.safetensors").unlink()
-    capsys.readouterr()
-    assert main(["rerun", RUN]) == 1
-    shown = capsys.readouterr().out
+    shown = reproduce(["rerun", RUN], code=1).out
     said = " ".join(shown.split())
     differing = {line[9:].split("  ")[0] for line in shown.splitlines() if line.startswith("differs")}
     assert differing == {"weights", "metrics", "scores", "scalars", "exact match outside of it"}
@@ -75,37 +69,21 @@ def test_other_numbers_are_named_with_how_far_they_lie_apart(results, capsys, mo
     assert all(fact in said for fact in ("AMD EPYC 7B13", "were avx2", "uncommitted changes", "5 of 6"))
 
 
-def test_the_newest_run_of_the_declared_setting_is_taken_and_one_made_with_set_by_its_folder(results, capsys):
+def test_the_newest_run_of_the_declared_setting_is_taken_and_one_made_with_set_by_its_folder(results, reproduce):
     assert main(["run", "toy/fig1/alpha", "--seeds", "0..1", "--jobs", "1"]) == 0
-    assert main(["run", "toy/fig1/alpha", "--set", "train.steps=2"]) == 0
-    capsys.readouterr()
-    assert main(["rerun", "toy/fig1/alpha"]) == 0
-    assert "alpha cpu seed 1 once more" in capsys.readouterr().err
-    assert main(["rerun", RUN.replace("v1", "v2")]) == 0
-    assert "same     metrics                            1 number" in capsys.readouterr().out
+    reproduce("run toy/fig1/alpha --set train.steps=2")
+    assert "alpha cpu seed 1 once more" in reproduce("rerun toy/fig1/alpha").err
+    assert "same     metrics                            1 number" in reproduce(["rerun", RUN.replace("v1", "v2")]).out
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ([RUN], "holds no finished run"),
-    (["toy/fig1/alpha"], "make one with python -m reproduce run toy/fig1/alpha"),
-    (["toy/fig1"], "names 2 experiments: name one"),
-])  # fmt: skip
-def test_a_run_that_is_not_there_is_one_sentence(results, arguments, said, capsys):
-    (results / "local").mkdir(parents=True)
-    assert main(["rerun", *arguments]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == "" and said in shown.err and shown.err.count("\n") == 1
-
-
-def test_what_cannot_be_repeated_is_one_sentence(results, capsys):
+def test_what_cannot_be_repeated_is_one_sentence(results, capsys, reproduce):
     run = publish(LocalStore(results))
     folder = LocalStore(results).folder(run)
     assert main(["rerun", str(folder), "--seed", "0"]) == 2 and "a folder is one run" in capsys.readouterr().err
     path = folder / "run.json"
     changed = json.loads(path.read_text()) | {"spec_hash": "0" * 16, "commit": "1" * 40}
     path.write_text(json.dumps(sealed(changed)))
-    assert main(["rerun", str(folder)]) == 2
-    assert "repeat it with the commit it names, 111111111111" in capsys.readouterr().err
+    assert "repeat it with the commit it names, 111111111111" in reproduce(["rerun", str(folder)], code=2).err
     elsewhere = folder.rename(folder.with_name("copy"))
     assert main(["rerun", str(elsewhere)]) == 2 and "is no folder of a run" in capsys.readouterr().err
 
@@ -133,13 +111,11 @@ def test_a_failed_repetition_says_why(results, capsys, monkeypatch, tmp_path):
     assert main(["rerun", RUN]) == 1 and "RuntimeError: out of luck" in capsys.readouterr().err
 
 
-def test_a_trained_run_repeats_bit_by_bit_with_the_kernels_it_chose(monkeypatch, capsys):
+def test_a_trained_run_repeats_bit_by_bit_with_the_kernels_it_chose(monkeypatch, reproduce):
     CATALOGUE.fill()
     selector = "coupling/fig3/nope-plain"
-    assert main(["run", selector, "--profile", "smoke"]) == 0
-    capsys.readouterr()
-    assert main(["rerun", selector]) == 0
-    *lines, last = capsys.readouterr().out.splitlines()
+    reproduce(["run", selector, "--profile", "smoke"])
+    *lines, last = reproduce(["rerun", selector]).out.splitlines()
     assert last == "the same numbers" and lines[0].startswith("same     weights")
 
 

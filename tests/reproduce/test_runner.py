@@ -25,10 +25,11 @@ from reproduce.runs.display import Display, Forecast
 from reproduce.runs.local import Local
 from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan
 from reproduce.runs.plan import tested_at as overrides_at
-from reproduce.runs.worker import throttled
-from reproduce.store.files import LostError
-from reproduce.store.store import LocalStore
+from reproduce.runs.worker import begin, throttled
+from reproduce.store.files import LostError, StoreError
+from reproduce.store.store import BEGINNING, LocalStore
 from tests.fixtures.program import started
+from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import (
     SPEC,
     BadField,
@@ -40,10 +41,15 @@ from tests.fixtures.toy_paper import (
     Instant,
     TellsItsProcess,
     behaving,
+    outcome,
     spec_with,
 )
 
 pytestmark = pytest.mark.usefixtures("results")
+
+JOB = Job("toy/fig1/alpha", "cpu", 0, SPEC)
+KEY = JOB.key
+FIRST = {"commit": "a" * 40, "dirty": False, "command": "run toy", "platform": "Linux"}
 
 
 def jobs(seeds=(0,), overrides=(), selector="toy", kind=Instant):
@@ -67,12 +73,9 @@ def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent_or_wron
     assert made.absent == {"toy/fig3/huge": "needs a GPU"}
     assert [job.seed for job in plan(CATALOGUE.select("toy/fig2"), "paper").jobs] == [0, 1]  # the published seeds
     assert [job.experiment for job in plan(CATALOGUE.select("toy/fig2"), "cpu").jobs] == ["toy/fig1/alpha"]
-    with pytest.raises(PlanError, match="toy/fig3/huge has no cpu profile \\(needs a GPU\\)"):
-        plan(CATALOGUE.select("toy/fig3"), "cpu")
-    with pytest.raises(PlanError, match="all experiments are extra ones at --profile cpu"):
-        plan([], "cpu")
-    with pytest.raises(SettingError, match=r"nearest: steps"):
-        jobs(overrides=["train.step=3"])
+    refused(PlanError, "toy/fig3/huge has no cpu profile \\(needs a GPU\\)", plan, CATALOGUE.select("toy/fig3"), "cpu")
+    refused(PlanError, "all experiments are extra ones at --profile cpu", plan, [], "cpu")
+    refused(SettingError, r"nearest: steps", jobs, overrides=["train.step=3"])
     assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3
 
 
@@ -81,13 +84,9 @@ def sized(*profiles):
 
 
 @pytest.mark.parametrize(("sizes", "profile"), [
-    ([("smoke", "night")], "night"),
-    ([("smoke", "night"), (), ("smoke",)], "night"),
-    ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"),
-    ([("smoke", "cpu")], "cpu"),
-    ([("night", "paper")], "cpu"),
-    ([("smoke", "paper")], "cpu"),
-    ([()], "cpu"),
+    ([("smoke", "night")], "night"), ([("smoke", "night"), (), ("smoke",)], "night"),
+    ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"), ([("smoke", "cpu")], "cpu"),
+    ([("night", "paper")], "cpu"), ([("smoke", "paper")], "cpu"), ([()], "cpu"),
 ])  # fmt: skip
 def test_the_only_size_for_a_core_is_taken_where_none_is_named(sizes, profile):
     """A published size is never taken unasked."""
@@ -129,12 +128,16 @@ def test_a_run_that_diverged_fails_alone_with_its_step_and_checkpoint(results):
     assert "the loss at step 3 is nan" in sentence and "seed-1/.work/last.ckpt" in sentence
 
 
-def test_workers_are_kept_alive_and_use_one_thread(results):
+def test_workers_are_kept_alive_and_one_job_or_one_worker_stays_in_this_process(results):
     report, _ = make(results, jobs(seeds=range(4), kind=TellsItsProcess), workers=2)
     assert len(report.runs) == 8
     pids = {run.info["pid"] for run in report.runs}
     assert os.getpid() not in pids and len(pids) <= 2
     assert {run.info["threads"] for run in report.runs} == {1}
+    told = jobs(kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
+    for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
+        report, _ = make(results, todo, workers=workers)
+        assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
 
 
 def test_a_worker_that_died_before_it_took_a_run_costs_none(results):
@@ -162,13 +165,6 @@ def test_workers_that_die_before_they_take_a_run_end_the_command(results, monkey
     (job, *_) = jobs()
     with pytest.raises(FatalError, match=r"a worker ended with code .* 5 times before it began a run"):
         local._Workers([job], Order(results, {}), Display({}, 1, stream=io.StringIO()), 0.0).run(1)
-
-
-def test_one_job_or_one_worker_stays_in_this_process(results):
-    told = jobs(kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
-    for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
-        report, _ = make(results, todo, workers=workers)
-        assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
 
 
 def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):
@@ -233,13 +229,11 @@ def test_a_run_that_was_taken_over_from_a_worker_is_looked_at_again(results, mon
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_concerns_all_runs_stops_the_command(results, workers):
-    with pytest.raises(FatalError, match="unknown task"):
-        make(results, jobs(seeds=(0, 1), kind=BadField), workers=workers)
+    refused(FatalError, "unknown task", make, results, jobs(seeds=(0, 1), kind=BadField), workers=workers)
     (results / "local").mkdir(parents=True, exist_ok=True)
     (results / "local/toy").rename(results / "moved")
     (results / "local/toy").write_text("a file where a folder should be")
-    with pytest.raises(FatalError, match="cannot be written"):
-        make(results, jobs(seeds=(0, 1)), workers=workers)
+    refused(FatalError, "cannot be written", make, results, jobs(seeds=(0, 1)), workers=workers)
 
 
 def test_a_full_disk_is_recognised_whatever_the_error(results, monkeypatch):
@@ -351,7 +345,7 @@ def test_a_machine_that_becomes_slow_is_noticed_within_minutes_and_silence_is_ti
     assert forecast.left() > 1.3 * before, "no report for ten minutes"
 
 
-def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys):
+def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys, reproduce):
     job = Job("toy/fig1/alpha", "cpu", 0, SPEC)
     forecast = Forecast({job: estimate.Cost(90.0, 10.0)}, 1, lambda: 0.0, pace=3.0)
     assert forecast.left() == pytest.approx(300.0)
@@ -362,8 +356,7 @@ def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys
     assert main(["run", "toy/fig1/alpha", "--seeds", "0,1", "--dry-run"]) == 0
     assert "about 5 min on one core, at 3.0 times the estimated time" in " ".join(capsys.readouterr().out.split())
     monkeypatch.setattr(run_module, "machine", lambda: SimpleNamespace(model="another"))
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0,1", "--dry-run"]) == 0
-    assert "2 min on one core" in " ".join(capsys.readouterr().out.split())
+    assert "2 min on one core" in " ".join(reproduce("run toy/fig1/alpha --seeds 0,1 --dry-run").out.split())
 
 
 def test_a_run_that_goes_on_says_at_what_step(monkeypatch):
@@ -385,9 +378,8 @@ def test_a_run_says_that_it_resumes_only_where_a_checkpoint_lies(results):
         assert shown.count("resuming at step") == lines
 
 
-@pytest.mark.parametrize(
-    "error", [OSError(28, "No space left on device"), RuntimeError("write: No space left on device")]
-)
+@pytest.mark.parametrize("error",
+    [OSError(28, "No space left on device"), RuntimeError("write: No space left on device")])  # fmt: skip
 def test_a_full_folder_of_temporary_files_is_named(monkeypatch, tmp_path, error):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "small"))
     monkeypatch.setattr(worker, "_disk_full", lambda path: path == tmp_path / "small")
@@ -463,13 +455,50 @@ def test_another_length_raises_ids_and_padding_with_it(name, raised):
     assert changed == replace(spec, test={"lengths": (1, 2, 3)}), "what has room is not raised"
 
 
-def test_a_run_at_other_lengths_is_made_and_kept_apart(results, capsys):
+def test_a_run_at_other_lengths_is_made_and_kept_apart(results, capsys, reproduce):
     assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--lengths", "2,30"]) == 0
     (made,) = LocalStore(results).of("toy/fig1/alpha", "cpu")
     assert made.info["overrides"] == ["test.lengths=[2, 30]", "data.position_ids.max_position=[32, 9]"]
     assert made.info["spec"]["test"]["lengths"] == [2, 30]
-    assert main(["run", "toy/fig1/alpha", "--seeds", "0", "--lengths", "2,30", "--set", "train.steps=5", "-n"]) == 0
-    assert "1 to run" in capsys.readouterr().out
+    assert "1 to run" in reproduce("run toy/fig1/alpha --seeds 0 --lengths 2,30 --set train.steps=5 -n").out
     for bad in ("", "0", "x", "4..1", "2,,-1", "5000"):
         assert main(["run", "toy/fig1/alpha", f"--lengths={bad}"]) == 2, bad
     assert "Traceback" not in capsys.readouterr().err
+
+
+def order(folder, provenance, claims):
+    return Order(folder, provenance, claims={JOB.experiment: claims})
+
+
+def test_the_oldest_process_is_kept_and_other_code_is_noted_once(tmp_path):
+    first = begin(tmp_path, order(tmp_path, FIRST, {"adds": "old"}), JOB)
+    assert first.pop("started")[:2] == "20"
+    assert first == {"commit": "a" * 40, "dirty": False, "command": "run toy", "claims": {"adds": "old"}}
+    again = begin(tmp_path, order(tmp_path, FIRST | {"command": "run toy --share"}, {"adds": "new"}), JOB)
+    assert {name: again[name] for name in first} == first and "resumed" not in again
+    others = {"commit": "b" * 40, "dirty": False}, {"commit": "b" * 40, "dirty": True}
+    for other in (*others, FIRST, others[1]):
+        later = begin(tmp_path, order(tmp_path, FIRST | other, {"adds": "new"}), JOB)
+    assert {name: later[name] for name in first} == first and later["resumed"] == list(others)
+
+
+def test_a_folder_that_an_earlier_program_left_is_begun_by_who_goes_on(tmp_path):
+    store = LocalStore(tmp_path)
+    with store.workspace(*KEY) as space:
+        (space.folder / "last.ckpt").write_text("half")
+    with store.workspace(*KEY) as space:
+        assert (space.folder / "last.ckpt").read_text() == "half"
+        began = begin(space.folder, order(tmp_path, FIRST, {"adds": "now"}), JOB)
+        assert began["claims"] == {"adds": "now"} and began["commit"] == FIRST["commit"]
+    with store.workspace(*KEY) as space:
+        assert begin(space.folder, order(tmp_path, {}, {}), JOB) | {"resumed": 0} == began | {"resumed": 0}
+        run = space.publish({"spec": SPEC.to_dict(), **began}, outcome())
+    assert run.info["started"] == began["started"] and not (store.folder(run) / BEGINNING).exists()
+    with store.workspace(*KEY) as space:
+        assert not (space.folder / BEGINNING).exists(), "another version is another run"
+
+
+@pytest.mark.parametrize("content", ["{", "3", "[1]", "\xff"])
+def test_a_damaged_file_is_named_in_one_sentence(tmp_path, content):
+    (tmp_path / BEGINNING).write_bytes(content.encode("latin-1"))
+    refused(StoreError, r"\.beginning: expected JSON .*begins anew", begin, tmp_path, order(tmp_path, FIRST, {}), JOB)

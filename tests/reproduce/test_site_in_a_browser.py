@@ -21,6 +21,8 @@ AXE = os.environ.get("AXE", "")
 """The file axe.min.js of the package axe-core: npm pack axe-core."""
 REFERENCE = Reference(Path(__file__).parents[2] / "results")
 DESK, PHONE = (1280, 900), (390, 844)
+ROWS = "[...document.querySelectorAll('main details table')].at(-1)"
+"""The table of a paper's experiments."""
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +69,6 @@ def test_nothing_scrolls_sideways(site, browser, size):
         browser.open(path)
         browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         assert browser.run("return document.documentElement.scrollWidth") <= size[0], path.name
-
-
-ROWS = "[...document.querySelectorAll('main details table')].at(-1)"
-"""The table of a paper's experiments."""
 
 
 def test_experiments_are_left_by_the_words_of_their_rows_and_sorted_by_a_heading(site, browser):

@@ -16,6 +16,7 @@ from reproduce.runs.plan import Job, Order, PlanError
 from reproduce.runs.worker import JobQueue
 from reproduce.store.store import LocalStore
 from tests.fixtures import slurm_node as slurms
+from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import SPEC
 
 pytestmark = pytest.mark.slow
@@ -54,12 +55,18 @@ def test_workers_are_one_array_of_one_command_that_shares(tmp_path):
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
-def test_a_worker_of_the_paper_profile_has_a_gpu_and_what_its_runs_need(tmp_path):
+def test_a_gpu_is_asked_for_and_the_script_is_submitted_with_further_arguments(tmp_path, monkeypatch):
     made = submission(tmp_path, "--profile", "paper", "--jobs", "4", "--cpus-per-run", "2")
     script = made.script(jobs(20, "paper"), tmp_path / "log")
     assert "#SBATCH --gres=gpu:1" in script and "#SBATCH --cpus-per-task=8" in script
     assert f"--array=0-{slurm.WORKERS - 1}" in script and "--jobs 4" in script
     assert "--gres" not in submission(tmp_path, "--profile", "paper", "--without-gpu").script(jobs(), tmp_path / "log")
+    sbatch_that(monkeypatch, tmp_path, f'printf "%s\\n" "$@" > {tmp_path}/arguments; echo "17;cluster"')
+    said = submission(tmp_path, "--sbatch-args=--partition=gpu --time=0:30:00").submit(jobs())
+    script = tmp_path / "local/slurm/toy-cpu.sbatch"
+    given = ["--parsable", "--partition=gpu", "--time=0:30:00", str(script)]
+    assert (tmp_path / "arguments").read_text().split() == given
+    assert "job 17: 3 workers for 3 runs" in said and "--array=0-2" in script.read_text()
 
 
 def sbatch_that(monkeypatch, folder, text):
@@ -69,19 +76,9 @@ def sbatch_that(monkeypatch, folder, text):
     monkeypatch.setenv("PATH", f"{folder}/bin:{os.environ['PATH']}")
 
 
-def test_the_script_is_submitted_with_further_arguments_and_nothing_runs(monkeypatch, tmp_path):
-    sbatch_that(monkeypatch, tmp_path, f'printf "%s\\n" "$@" > {tmp_path}/arguments; echo "17;cluster"')
-    said = submission(tmp_path, "--sbatch-args=--partition=gpu --time=0:30:00").submit(jobs())
-    script = tmp_path / "local/slurm/toy-cpu.sbatch"
-    given = ["--parsable", "--partition=gpu", "--time=0:30:00", str(script)]
-    assert (tmp_path / "arguments").read_text().split() == given
-    assert "job 17: 3 workers for 3 runs" in said and "--array=0-2" in script.read_text()
-
-
 def test_a_missing_sbatch_and_one_that_refuses_are_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(slurm.shutil, "which", lambda name: None)
-    with pytest.raises(PlanError, match="there is no sbatch here"):
-        slurm.submitted([str(tmp_path / "a.sbatch")])
+    refused(PlanError, "there is no sbatch here", slurm.submitted, [str(tmp_path / "a.sbatch")])
     monkeypatch.undo()
     sbatch_that(monkeypatch, tmp_path, "echo 'sbatch: error: Invalid partition' >&2; exit 1")
     with pytest.raises(PlanError, match=r"refused \(sbatch: error: Invalid partition\).*--sbatch-args"):

@@ -1,11 +1,13 @@
-"""Local runs and their files."""
+"""Local runs, committed runs as tables, and their files."""
 
+import dataclasses
 import errno
 import json
 import multiprocessing
 import os
 import shutil
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,15 +19,37 @@ from hypothesis.extra import numpy as hnp
 
 from lengen.results.records import METRIC_COLUMNS, AttentionMap, ExampleMap, Grid, KeyCount, RecordError, to_table
 from reproduce.store import run_folder as run_files
-from reproduce.store.files import StoreError, write_text
+from reproduce.store.files import StoreError, leased, write_text
+from reproduce.store.reference import Reference
 from reproduce.store.run_folder import arrays_from_bytes, arrays_to_bytes
-from reproduce.store.store import LocalStore
+from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, LocalStore
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.toy_paper import SPEC, outcome
 
 KEY = ("toy/fig1/alpha", "cpu", 0)
 HASH = SPEC.hash()
 INFO = {"spec": SPEC.to_dict(), "overrides": []}
+scores = st.integers(0, 10**12).flatmap(
+    lambda n: st.builds(counted, st.just(n), st.integers(0, n), st.integers(0, n), st.integers(0), st.integers(0))
+)
+modes = st.dictionaries(st.sampled_from(["teacher_forced", "free_running"]), scores, min_size=1)
+cells = {width: st.tuples(*[st.integers(0, 200)] * width) for width in (1, 2)}
+grids = st.sampled_from([("length",), ("length", "count")]).flatmap(
+    lambda axes: st.builds(Grid, st.just(axes), st.dictionaries(cells[len(axes)], modes, min_size=1))
+)
+counts = st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6))
+text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
+maps = st.none() | st.tuples(
+    st.integers(1, 3), st.lists(text, min_size=1, max_size=4), st.integers(1, 10**6), st.integers(0, 3)
+)
+numbers = st.lists(st.tuples(st.integers(0, 10**9), text, st.floats(allow_nan=False)), max_size=5)
+kinds = hnp.floating_dtypes() | hnp.integer_dtypes() | hnp.unicode_string_dtypes(max_len=2) | hnp.boolean_dtypes()
+named = st.dictionaries(
+    st.from_regex(r"[a-z]{1,8}\d?(\.[a-z]{1,8})?", fullmatch=True), hnp.arrays(kinds, hnp.array_shapes(min_dims=0))
+)
+ROOT = Path(__file__).resolve().parents[2]
+FIGURE = "toy/fig1"
 
 
 def publish(store: LocalStore, key=KEY, spec_hash=HASH, what=None, **info):
@@ -139,21 +163,11 @@ def test_a_second_process_is_told_and_waits(tmp_path, store):
 
 
 @pytest.mark.parametrize(("name", "content", "expected"), [
-    ("run.json", "{", "expected JSON"),
-    ("run.json", "[]", "expected schema_version 2"),
+    ("run.json", "{", "expected JSON"), ("run.json", "[]", "expected schema_version 2"),
     ("run.json", '{"schema_version": 2, "status": "finished", "spec": {}}', "spec_hash"),
-    (
-        "run.json",
-        '{"schema_version": 3, "status": "finished"}',
-        "expected schema_version 2, and a newer program wrote 3",
-    ),
-    (
-        "run.json",
-        '{"schema_version": 1, "status": "finished"}',
-        "expected schema_version 2, and an older program wrote 1",
-    ),
-    ("scores.csv", "length,count\n", "expected the sha256"),
-    ("metrics.csv", "", "expected the sha256"),
+    ("run.json", '{"schema_version": 3, "status": "finished"}', "version 2, and a newer program wrote 3"),
+    ("run.json", '{"schema_version": 1, "status": "finished"}', "version 2, and an older program wrote 1"),
+    ("scores.csv", "length,count\n", "expected the sha256"), ("metrics.csv", "", "expected the sha256"),
 ])  # fmt: skip
 def test_a_damaged_file_is_named_in_one_sentence(store, name, content, expected):
     run = publish(store)
@@ -188,8 +202,7 @@ def test_a_file_that_is_wrong_from_the_start_is_named_too(store, name, content, 
 def test_a_file_beyond_all_measure_is_not_read(store, name):
     run = publish(store)
     os.truncate(store.folder(run) / name, 2**33)
-    with pytest.raises(StoreError, match=rf"{name} has 8192 MB, more than the 16 MB"):
-        LocalStore(store.root).runs()
+    refused(StoreError, rf"{name} has 8192 MB, more than the 16 MB", LocalStore(store.root).runs)
 
 
 def test_a_run_json_that_was_changed_is_named_and_one_without_a_sum_is_read(store):
@@ -206,16 +219,14 @@ def test_a_run_json_that_was_changed_is_named_and_one_without_a_sum_is_read(stor
 def test_a_missing_record_is_named(store):
     run = publish(store)
     (store.folder(run) / "scores.csv").unlink()
-    with pytest.raises(StoreError, match=r"scores\.csv cannot be read"):
-        LocalStore(store.root).runs()
+    refused(StoreError, r"scores\.csv cannot be read", LocalStore(store.root).runs)
 
 
 def test_a_folder_that_is_no_seed_is_named(store):
     run = publish(store)
     folder = store.folder(run).parent
     folder.rename(folder.with_name("seed-x"))
-    with pytest.raises(StoreError, match="expected a folder name such as seed-0"):
-        LocalStore(store.root).runs()
+    refused(StoreError, "expected a folder name such as seed-0", LocalStore(store.root).runs)
 
 
 @pytest.mark.parametrize(("place", "said"), [
@@ -232,22 +243,14 @@ def test_a_copied_run_is_no_further_one(store, place, said):
         other.headers()
     assert place in str(error.value) and "\n" not in str(error.value)
     for look in (lambda: other.of(experiment, profile), lambda: other.at(store.path / place / "v1")):
-        with pytest.raises(StoreError, match="expected the run of its folder"):
-            look()
-    with pytest.raises(StoreError, match="expected the run of its folder"):
-        other.find(experiment, profile, int(seed[-1]), HASH)
+        refused(StoreError, "expected the run of its folder", look)
+    refused(StoreError, "expected the run of its folder", other.find, experiment, profile, int(seed[-1]), HASH)
 
 
 def test_folders_without_run_json_are_no_runs(store):
     (store.path / "toy/fig1/alpha/cpu/seed-0/v1").mkdir(parents=True)
     (store.path / "toy/fig1/alpha/cpu/seed-0/vnext").mkdir()
     assert store.runs() == [] and publish(store).version == 2
-
-
-def test_a_results_folder_that_cannot_be_written_says_so(tmp_path):
-    (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(StoreError, match=r"cannot be written.*LENGEN_RESULTS"):
-        publish(LocalStore(tmp_path / "file"))
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
@@ -257,21 +260,9 @@ def test_a_full_or_read_only_disk_says_so(store, monkeypatch, number):
 
     with store.workspace(*KEY, HASH) as space:
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match=os.strerror(number)):
-            space.publish(INFO, outcome())
+        refused(StoreError, os.strerror(number), space.publish, INFO, outcome())
     monkeypatch.undo()
     assert store.runs() == []
-
-
-def test_a_read_only_folder_says_so(tmp_path, monkeypatch):
-    """The system's refusal is made up, because root may write everywhere."""
-
-    def refuse(path, *_, **__):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(StoreError, match="Permission denied"):
-        publish(LocalStore(tmp_path / "results"))
 
 
 def test_write_text_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
@@ -292,26 +283,6 @@ def test_line_ends_that_git_changed_are_told_from_damage(store):
         with pytest.raises(StoreError, match=rf"git changed the line ends of .*{name}.*core\.autocrlf false"):
             LocalStore(store.root).runs()
         path.write_bytes(content)
-
-
-scores = st.integers(0, 10**12).flatmap(
-    lambda n: st.builds(counted, st.just(n), st.integers(0, n), st.integers(0, n), st.integers(0), st.integers(0))
-)
-modes = st.dictionaries(st.sampled_from(["teacher_forced", "free_running"]), scores, min_size=1)
-cells = {width: st.tuples(*[st.integers(0, 200)] * width) for width in (1, 2)}
-grids = st.sampled_from([("length",), ("length", "count")]).flatmap(
-    lambda axes: st.builds(Grid, st.just(axes), st.dictionaries(cells[len(axes)], modes, min_size=1))
-)
-counts = st.lists(st.builds(KeyCount, *[st.integers(0, 10**9)] * 6))
-text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
-maps = st.none() | st.tuples(
-    st.integers(1, 3), st.lists(text, min_size=1, max_size=4), st.integers(1, 10**6), st.integers(0, 3)
-)
-numbers = st.lists(st.tuples(st.integers(0, 10**9), text, st.floats(allow_nan=False)), max_size=5)
-kinds = hnp.floating_dtypes() | hnp.integer_dtypes() | hnp.unicode_string_dtypes(max_len=2) | hnp.boolean_dtypes()
-named = st.dictionaries(
-    st.from_regex(r"[a-z]{1,8}\d?(\.[a-z]{1,8})?", fullmatch=True), hnp.arrays(kinds, hnp.array_shapes(min_dims=0))
-)
 
 
 @pytest.mark.slow
@@ -358,5 +329,140 @@ def test_arrays_survive_and_equal_ones_give_equal_bytes(arrays):
 
 
 def test_arrays_of_objects_are_refused():
-    with pytest.raises(RecordError, match="array 'a': expected numbers or text"):
-        arrays_to_bytes({"a": np.array([{}])})
+    refused(RecordError, "array 'a': expected numbers or text", arrays_to_bytes, {"a": np.array([{}])})
+
+
+@pytest.fixture
+def reference(tmp_path):
+    return Reference(tmp_path)
+
+
+def at(store, seed=0, variant="alpha", what=None):
+    key = (f"{FIGURE}/{variant}", "cpu", seed)
+    with store.workspace(*key, HASH) as space:
+        (space.folder / "metrics.csv").write_text("step,name,value\n5,train_loss,0.1\n5,val_exact_match,nan\n")
+        (space.folder / WEIGHTS).write_text("weights")
+        return space.publish(INFO, what or outcome())
+
+
+def rich():
+    what = outcome()
+    what.key_counts = [KeyCount(2, 2, 1, 0, 7, 11), KeyCount(2, 2, 0, 0, 7, 9)]
+    what.attention = AttentionMap(("1", "+"), np.full((1, 2, 2, 2), 0.5, np.float32), 3)
+    what.arrays = {"bias.self": np.array([[0.0, -np.inf]], np.float32), "probe0.source": np.array(list("$5$"))}
+    return what
+
+
+def test_a_promoted_run_is_read_back_equal(store, reference):
+    run = at(store, what=rich())
+    (copy,) = reference.adopt([run], store)
+    assert (copy.experiment, copy.profile, copy.seed, copy.store) == (run.experiment, "cpu", 0, "reference")
+    for found in (copy, *reference.runs(), *Reference(store.root).of(run.experiment, "cpu")):
+        assert found.grid == run.grid and repr(tuple(found.metrics)) == repr(tuple(run.metrics))
+        assert sorted(found.key_counts) == sorted(run.key_counts)
+        np.testing.assert_array_equal(found.attention.weights, run.attention.weights)
+        assert found.attention.tokens == run.attention.tokens and set(found.arrays) == set(run.arrays)
+        np.testing.assert_array_equal(found.arrays["bias.self"], run.arrays["bias.self"])
+        left = {"files", "rows", "sum", "status", "schema_version", WEIGHTS_SUM}
+        assert {k: v for k, v in found.info.items() if k not in left} == {
+            k: v for k, v in run.info.items() if k not in left
+        }
+        assert found.info[WEIGHTS_SUM] == run.info["files"][WEIGHTS], "what stays behind can be compared"
+    assert reference.of(*KEY[:2]) == [copy]
+    names = sorted(path.name for path in (store.root / "reference" / FIGURE).iterdir() if path.is_file())
+    assert names == ["keys.csv", "metrics.csv", "runs.jsonl", "scores.csv", "settings.json"]
+
+
+def test_a_further_seed_adds_rows_and_moves_no_other(store, reference):
+    reference.adopt([at(store, 0), at(store, 2), at(store, 1, "beta")], store)
+    folder = store.root / "reference" / FIGURE
+    before = {path.name: path.read_text().splitlines() for path in folder.glob("*.*")}
+    reference.adopt([at(store, 1)], store)
+    for name, lines in before.items():
+        rest = [line for line in (folder / name).read_text().splitlines() if line in lines]
+        assert rest == lines, name
+    assert [(run.experiment[-4:], run.seed) for run in reference.headers()] == [
+        ("lpha", 0), ("lpha", 1), ("lpha", 2), ("beta", 1),
+    ]  # fmt: skip
+    assert len(json.loads((folder / "settings.json").read_text())) == 1, "one specification stands once"
+
+
+def test_promotion_copies_a_run_once_and_weights_on_request(store, reference):
+    run = publish(store)
+    assert len(reference.adopt([run], store)) == 1 and reference.adopt([run], store) == []
+    assert reference.headers(holding=WEIGHTS) == []
+    (with_weights,) = reference.adopt([run], store, weights=True)
+    assert reference.whole(with_weights, WEIGHTS).read_text() == "weights"
+    assert reference.adopt([run], store, weights=True) == reference.adopt([run], store) == []
+    assert [found.seed for found in reference.headers(holding=WEIGHTS)] == [run.seed]
+
+
+def test_of_two_machines_that_promote_in_turn_the_later_run_is_kept(tmp_path, store, reference):
+    one, other = publish(store), LocalStore(tmp_path / "other")
+    two = publish(other, what=outcome(3))
+    made = [len(reference.adopt([run], source)) for run, source in ((one, store), (two, other)) * 2]
+    assert made == [1, 1, 0, 0]
+    assert [run.grid.scores for run in reference.of(*KEY[:2])] == [two.grid.scores]
+
+
+def test_two_promotions_at_once_wait_for_each_other(store, reference):
+    run, second, told = publish(store), [], []
+    with leased(store.root / "reference" / FIGURE):
+        other = Reference(store.root)
+        thread = threading.Thread(target=lambda: second.append(other.adopt([run], store, tell=told.append)))
+        thread.start()
+        time.sleep(0.2)
+        assert second == [] and reference.headers() == []
+    thread.join(20)
+    assert len(second) == len(reference.headers()) == len(told) == 1
+
+
+def test_runs_made_with_set_big_weights_and_damaged_files_are_refused(store, reference, monkeypatch):
+    run = publish(store)
+    changed = dataclasses.replace(run, info={**run.info, "overrides": ["train.lr=1"]})
+    monkeypatch.setattr("reproduce.store.reference.LARGEST_WEIGHTS", 3)
+    for bad, weights, said in ((run, True, "promote without --weights"), (changed, False, "made with --set")):
+        refused(StoreError, said, reference.adopt, [bad], store, weights)
+    rich_run = at(store, 4, what=rich())
+    (store.folder(rich_run) / "arrays.npz").write_text("x")
+    refused(StoreError, r"arrays\.npz is not the file its run wrote", reference.adopt, [rich_run], store)
+    assert reference.runs() == []
+
+
+@pytest.mark.parametrize(("name", "old", "new", "said"), [
+    ("scores.csv", ",10,7,", ",10,8,", "the rows of alpha cpu 0 are not those"),
+    ("scores.csv", "variant", "option", "expected columns variant,profile,seed"),
+    ("scores.csv", "alpha,cpu,0,2", "alpha,cpu,x,2", "line 2"),
+    ("metrics.csv", "0.1", "0.2", "the rows of alpha cpu 0 are not those"),
+    ("runs.jsonl", '"profile": "cpu"', '"profile": 3', "line 1"), ("runs.jsonl", "{", "", "line 1"),
+    ("runs.jsonl", "toy/fig1", "toy/fig2", "belongs to another figure"),
+    ("settings.json", HASH, "f" * 16, "has no specification"), ("settings.json", "{", "", "settings.json"),
+])  # fmt: skip
+def test_damaged_tables_are_refused_with_one_sentence(store, reference, name, old, new, said):
+    reference.adopt([at(store)], store)
+    path = store.root / "reference" / FIGURE / name
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(StoreError, match=said) as told:
+        [tuple(run.metrics) for run in Reference(store.root).runs()]
+    assert "git checkout --" in str(told.value) and "\n" not in str(told.value)
+
+
+def test_rows_that_a_killed_promotion_left_are_no_run(store, reference):
+    reference.adopt([at(store)], store)
+    folder = store.root / "reference" / FIGURE
+    before = (folder / "runs.jsonl").read_text()
+    reference.adopt([at(store, 1)], store)
+    (folder / "runs.jsonl").write_text(before)  # the last file that is written
+    again = Reference(store.root)
+    assert [run.seed for run in again.runs()] == [0]
+    assert [run.seed for run in again.adopt([at(store, 1)], store)] == [1]
+    assert [run.seed for run in again.runs()] == [0, 1]
+
+
+def test_each_figure_keeps_the_runs_of_one_profile():
+    profiles: dict[str, set[str]] = {}
+    for run in Reference(ROOT / "results").headers():
+        profiles.setdefault(run.experiment.rpartition("/")[0], set()).add(run.profile)
+    assert len(profiles) > 40 and [figure for figure, some in profiles.items() if len(some) > 1] == []

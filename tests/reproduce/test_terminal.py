@@ -22,6 +22,9 @@ from reproduce.store.checkout import stores
 from reproduce.store.reference import Reference
 from reproduce.store.store import LOGGERS, LocalStore
 
+RUN = "bias_calibration/table1/successor-abc"
+"""A run with two trainings."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
@@ -38,12 +41,11 @@ def test_what_show_prints_of_a_field_sets_it(paper, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", ["bias_calibration", "random_spaces", "task_hinting"])
-def test_a_comparison_is_three_screens_and_has_every_value_when_asked(paper, monkeypatch, capsys):
+def test_a_comparison_is_three_screens_and_has_every_value_when_asked(paper, monkeypatch, reproduce):
     monkeypatch.setenv("COLUMNS", "80")
     found = compare(paper, stores()[:1])
     for words, beside in (((), [line for line in found.beside if abs(line.points) > MET]), (("--all",), found.beside)):
-        assert main(["compare", paper, *words]) == 0
-        lines = capsys.readouterr().out.splitlines()
+        lines = reproduce(["compare", paper, *words]).out.splitlines()
         for line in beside:
             name = line.name.partition(" ")[0]
             assert any(shown.startswith(f"{name} ") and f" {line.value.printed} " in shown for shown in lines)
@@ -73,20 +75,12 @@ def test_show_has_what_differs_from_the_default_and_a_list_as_the_range_that_set
     assert {"model.dropout", "data.format.begin", "hash"} | settings <= full
 
 
-def test_a_dry_run_refuses_position_ids_without_room_for_what_is_tested(capsys):
-    short = ["--set", "data.position_ids.max_position=9,9"]
-    assert main(["run", "coupling/fig3/coupling-scratchpad", "--dry-run", *short]) == 2
-    said = capsys.readouterr().err
-    assert "data.position_ids.max_position" in said and "need position ids up to" in said
-
-
 @pytest.mark.slow
-def test_show_fits_into_eighty_columns(capsys, monkeypatch):
+def test_show_fits_into_eighty_columns(capsys, reproduce, monkeypatch):
     """One experiment of every figure: lists break behind a comma, and stand unbroken where there is room."""
     monkeypatch.setenv("COLUMNS", "80")
     for item in {(item.paper, item.figure): item for item in CATALOGUE.experiments()}.values():
-        assert main(["show", item.name]) == 0
-        assert max(map(len, capsys.readouterr().out.splitlines())) <= 80, item.name
+        assert max(map(len, reproduce(["show", item.name]).out.splitlines())) <= 80, item.name
     rows = rows_of(capsys, "show", "coupling/fig3/nope-plain")
     lengths = ["5..20", "by", "5,21,"]
     assert ["test.lengths", "[1,2,3]", *lengths, *lengths, "5..100", "by", "5"] in rows
@@ -97,15 +91,13 @@ def test_show_fits_into_eighty_columns(capsys, monkeypatch):
     )
 
 
-def test_show_and_compare_say_what_is_there_and_explain_no_mark_that_they_lack(capsys):
+def test_show_and_compare_say_what_is_there_and_explain_no_mark_that_they_lack(capsys, reproduce):
     refused = next(item for item in CATALOGUE.experiments("matrix") if not item.specs)
-    assert main(["show", refused.name]) == 0
-    said = capsys.readouterr().out
+    said = reproduce(["show", refused.name]).out
     assert "not run: " in said and "estimated" not in said and "default" not in said
     assert main(["show", "task_hinting/table1/standard"]) == 0
     assert "those of task_hinting/fig3.2/160m, which has the same setting" in " ".join(capsys.readouterr().out.split())
-    assert main(["compare", "coupling/fig3"]) == 0
-    said = capsys.readouterr().out
+    said = reproduce("compare coupling/fig3").out
     assert "1 holds of 1 statement\n" in said and "reworded" not in said
 
 
@@ -129,10 +121,8 @@ def test_problems_and_probes_go_on_below_or_show_fewer_where_a_line_is_full():
     assert max(map(len, lines)) <= 62 < max(map(len, terminal.projections(found).splitlines()))
     rows = listing.fields("model.tempered", [None, {"form": "fixed", "of": "position"}])
     assert rows == [
-        ["model.tempered", "none", ""],
-        ["model.tempered.form", "", "fixed"],
-        ["model.tempered.of", "", "position"],
-    ]
+        ["model.tempered", "none", ""], ["model.tempered.form", "", "fixed"], ["model.tempered.of", "", "position"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("columns", [1, 20, 40])
@@ -177,10 +167,6 @@ def test_solve_tells_of_every_token_in_one_line_of_a_terminal_or_now_and_then():
     spec = theorem(3, 2, lengths=(2,), counts=(3,))
     found = show.solve(spec, None, ["57", "48", "96"], report=lambda done, most: seen.append((done, most)))
     assert seen == [(slot, len(str(found["output"]))) for slot in range(16)]
-
-
-RUN = "bias_calibration/table1/successor-abc"
-"""A run with two trainings."""
 
 
 class Board(Logger):
@@ -230,23 +216,17 @@ def test_a_logger_gets_what_metrics_csv_gets_and_changes_nothing(monkeypatch, tm
     assert not list(reference.path.rglob(LOGGERS))
 
 
-def test_a_missing_package_is_one_sentence_before_anything_trains(monkeypatch, tmp_path, capsys):
+def test_a_missing_package_is_one_sentence_before_anything_trains(monkeypatch, tmp_path, reproduce):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     monkeypatch.setitem(sys.modules, "wandb", None)
-    assert main(["run", RUN, "--profile", "smoke", "--logger", "wandb"]) == 2
-    said = capsys.readouterr()
+    said = reproduce(["run", RUN, "--profile", "smoke", "--logger", "wandb"], code=2)
     sentence = "logger wandb: the package is not installed; pip install '.[wandb]' adds it"
     assert said.err == f"python -m reproduce: {sentence}\n"
     assert said.out == "" and not list(tmp_path.iterdir())
-
-
-def test_an_unknown_logger_is_refused_with_the_known_ones(capsys):
-    assert main(["run", RUN, "--logger", "pigeon"]) == 2
-    assert "tensorboard" in capsys.readouterr().err and tuple(EXTRAS) == table.LOGGERS
 
 
 @pytest.mark.parametrize("name", EXTRAS)
 def test_lightning_has_each_logger(name):
     import lightning.pytorch.loggers
 
-    assert issubclass(getattr(lightning.pytorch.loggers, EXTRAS[name][1]), Logger)
+    assert issubclass(getattr(lightning.pytorch.loggers, EXTRAS[name][1]), Logger) and name in table.LOGGERS

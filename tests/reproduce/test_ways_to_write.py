@@ -16,6 +16,10 @@ from reproduce.cli import main
 from reproduce.commands.completion import selectors
 from reproduce.commands.table import SHELLS
 from tests.fixtures.program import CHECKOUT
+from tests.fixtures.refusals import refused
+
+ADDS = Addition(digits=2, operands=2)
+SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smoke"].data.task
 
 
 def said(capsys, *arguments: str, code: int = 0) -> str:
@@ -44,10 +48,8 @@ def test_messages_name_the_program_as_it_was_called(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("typed", [
-    ["--set", "train.steps=5", "train.batch=3"],
-    ["train.steps=5", "train.batch=3"],
-    ["--train.steps=5", "--train.batch=3"],
-    ["--set", "train.steps=5", "--set", "train.batch=3"],
+    ["--set", "train.steps=5", "train.batch=3"], ["train.steps=5", "train.batch=3"],
+    ["--train.steps=5", "--train.batch=3"], ["--set", "train.steps=5", "--set", "train.batch=3"],
     ["--set=train.steps=5", "--set=train.batch=3"],
 ])  # fmt: skip
 def test_a_setting_is_taken_as_every_program_takes_it(results, typed):
@@ -61,7 +63,7 @@ def test_seeds_are_taken_as_people_write_them(results, capsys, typed, seeds):
     assert f"{seeds} to run" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", *typed)
 
 
-def test_short_options_and_several_selectors_are_taken(results, capsys):
+def test_short_options_and_several_selectors_are_taken(results, capsys, reproduce):
     assert "seed 3 alone; --seeds 0..2 makes 3" in said(capsys, "run", "toy/fig1/alpha", "-n", "--seeds", "3")
     assert "alone" not in said(capsys, "run", "toy/fig1/alpha", "-n", "--seed", "0")
     assert "1 to run" in said(capsys, "run", "toy/fig3", "-n", "-p", "smoke", "-j", "2", "--seeds", "0")
@@ -72,28 +74,8 @@ def test_short_options_and_several_selectors_are_taken(results, capsys):
     assert "alpha" in listed and "gamma" in listed
     shared = said(capsys, "run", "toy/fig2/gamma", "-n")
     assert "toy/fig2/gamma is the run of toy/fig1/alpha" in shared
-    assert main(["list", "toy/fig1", "toy/figment"]) == 2
-    told = capsys.readouterr()
+    told = reproduce("list toy/fig1 toy/figment", code=2)
     assert not told.out and "there is no figure or table 'figment' in toy" in told.err
-
-
-RUN = ["run", "toy/fig1/alpha"]
-
-
-@pytest.mark.parametrize(("typed", "answer"), [
-    (["lsit"], "there is no command 'lsit'; nearest: list"),
-    ([*RUN, "--profil", "smoke"], "there is no --profil; nearest: --profile"),
-    ([*RUN, "--drry-run"], "nearest: --dry-run"),
-    ([*RUN, "--set", "train.lr=1e-3,3e-3"], "a setting has one value: run the command once for each"),
-    ([*RUN, "smoke"], "a profile is chosen by --profile smoke"),
-    ([*RUN, "--seeds", "0:3"], "expected 5, 0..2 or 0,2"),
-    (["show", "toy.fig1"], "write toy/fig1"),
-    (["show", "toy/fig1:alpha"], "write toy/fig1/alpha"),
-    (["compare", "toy", "toy/fig1", "--format", "json"], "toy/fig1 lies in toy"),
-    (["doctor", "now"], "unrecognized arguments"),
-])  # fmt: skip
-def test_a_mistake_is_answered_with_what_to_type(results, capsys, typed, answer):
-    assert answer in said(capsys, *typed, code=2)
 
 
 def test_a_figure_of_several_papers_is_asked_back_and_operands_may_stand_behind_options(capsys):
@@ -102,40 +84,23 @@ def test_a_figure_of_several_papers_is_asked_back_and_operands_may_stand_behind_
     assert json.loads(capsys.readouterr().out)["read"] == "105", "a slow machine tells of its progress beside it"
 
 
-@pytest.mark.parametrize("selector", ["fig1", "Toy/FIG1", "papers/toy/fig1", "1/fig1", "paper1/fig1", "toy/fig1/"])
-def test_a_figure_is_found_as_people_call_it(results, capsys, selector):
-    assert "alpha" in said(capsys, "list", selector) and "gamma" not in said(capsys, "list", selector)
-
-
-@pytest.mark.parametrize("selector", ["fig1/alpha", "Toy/FIG1/Alpha", "papers/toy/fig1/alpha", "1/fig1/alpha"])
-def test_every_command_reads_a_selector_alike(results, selector):
-    assert CATALOGUE.select_one(selector).name == "toy/fig1/alpha"
-
-
 def test_a_paper_is_found_by_its_identifier():
     for name in CATALOGUE.papers():
         if identifier := CATALOGUE.paper(name).arxiv:
             assert CATALOGUE.canonical(identifier) == CATALOGUE.canonical(f"arXiv:{identifier}/") == name
 
 
-ADDS = Addition(digits=2, operands=2)
-SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smoke"].data.task
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [["12", "34"], ["12+34"], ["12+34="], ["12 + 34"], ["12", "+", "34"], ["12+34=46"], ["12,34"], ["12,", "34"]],
-)
+@pytest.mark.parametrize("typed", [
+    ["12", "34"], ["12+34"], ["12+34="], ["12 + 34"], ["12", "+", "34"], ["12+34=46"], ["12,34"], ["12,", "34"],
+])  # fmt: skip
 def test_a_sum_is_read_as_people_write_it(typed):
     assert typed_operands(typed, ADDS) == ["12", "34"]
 
 
 @pytest.mark.parametrize(("task", "typed", "found"), [
     (Multiplication(digits=3, second_digits=3), ["12*34"], ["12", "34"]),
-    (Multiplication(digits=3, second_digits=3), ["12×34="], ["12", "34"]),
-    (SORTS, ["5,3,1"], ["5", "3", "1"]),
-    (Parity(bits=4), ["0110"], ["0110"]),
-    (ListOps(digits=3), ["[MAX", "2", "9", "]"], ["[MAX", "2", "9", "]"]),
+    (Multiplication(digits=3, second_digits=3), ["12×34="], ["12", "34"]), (SORTS, ["5,3,1"], ["5", "3", "1"]),
+    (Parity(bits=4), ["0110"], ["0110"]), (ListOps(digits=3), ["[MAX", "2", "9", "]"], ["[MAX", "2", "9", "]"]),
     (ListOps(digits=3), ["[max 2 9]"], ["[max", "2", "9]"]),
 ])  # fmt: skip
 def test_every_task_is_spelled_with_its_own_signs(task, typed, found):
@@ -143,19 +108,13 @@ def test_every_task_is_spelled_with_its_own_signs(task, typed, found):
 
 
 @pytest.mark.parametrize(("typed", "answer"), [
-    (["12*34"], "asks for \\*, and this task is addition \\(\\+\\)"),
-    (["12-34"], "operand '12-34' is not a number"),
-    (["abc"], "operand 'abc' is not a number: expected digits 0-9 only, and not 'a'"),
-    (["1.5", "2"], "not '\\.'"),
-    (["1,000", "2"], "write 1000, or 1 000"),
-    (["1_000"], "not '_'"),
-    (["٣"], "is not a number"),
-    (["="], "no operands before ="),
-    (["1e3"], "not 'e'"),
+    (["12*34"], "asks for \\*, and this task is addition \\(\\+\\)"), (["12-34"], "operand '12-34' is not a number"),
+    (["abc"], "operand 'abc' is not a number: expected digits 0-9 only, and not 'a'"), (["1.5", "2"], "not '\\.'"),
+    (["1,000", "2"], "write 1000, or 1 000"), (["1_000"], "not '_'"), (["٣"], "is not a number"),
+    (["="], "no operands before ="), (["1e3"], "not 'e'"),
 ])  # fmt: skip
 def test_what_is_no_number_is_told_the_spelling(typed, answer):
-    with pytest.raises(SpellingError, match=answer):
-        typed_operands(typed, ADDS)
+    refused(SpellingError, answer, typed_operands, typed, ADDS)
 
 
 def test_bad_operands_are_refused_before_torch_is_loaded():
@@ -184,11 +143,8 @@ def test_a_line_of_the_input_is_a_problem(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("prefix", "found"), [
-    ("t", ["toy/", "paper1/"]),
-    ("toy/", ["toy/fig1/", "toy/fig2/", "toy/fig3/"]),
-    ("paper1/fig1/a", ["paper1/fig1/alpha", "paper1/fig1/beta"]),
-    ("toy/fig1/alpha/", []),
-    ("nosuch/f", []),
+    ("t", ["toy/", "paper1/"]), ("toy/", ["toy/fig1/", "toy/fig2/", "toy/fig3/"]),
+    ("paper1/fig1/a", ["paper1/fig1/alpha", "paper1/fig1/beta"]), ("toy/fig1/alpha/", []), ("nosuch/f", []),
 ])  # fmt: skip
 def test_selectors_go_on_level_by_level(prefix, found, results):
     assert selectors(prefix) == found
@@ -196,9 +152,8 @@ def test_selectors_go_on_level_by_level(prefix, found, results):
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_gets_a_script(shell, capsys):
-    assert main(["completion", shell]) == 0
-    assert "reproduce" in capsys.readouterr().out
+def test_every_shell_gets_a_script(shell, reproduce):
+    assert "reproduce" in reproduce(["completion", shell]).out
 
 
 @pytest.mark.parametrize(("line", "found"), [

@@ -315,8 +315,7 @@ def test_faults_are_those_of_the_answers_that_are_compared(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"task": "subtraction"}, {"size": 10}, {"model": "other"}, {"version": 1}, {"order": "units first"}],
+    "change", [{"task": "subtraction"}, {"size": 10}, {"model": "other"}, {"version": 1}, {"order": "units first"}]
 )
 def test_predictions_of_another_task_model_or_order_do_not_go_over_or_into_a_submission(tmp_path, change):
     fields = {"model": "m", "task": "addition", "size": 6, "kind": "program"}

@@ -20,6 +20,18 @@ from tests.fixtures.settings import data_spec, problems, spec, two_operands, voc
 from tests.lengen.tasks.test_base import chi_square
 
 FRESH, KEPT = Spaces(0.5, 7, True, 0), Spaces(0.5, 7, False, 0)
+HALF, WHOLE = RandomSpaces(ratio=0.5), RandomSpaces(ratio=1.0)
+MIX = {"subtasks": SUBTASKS}
+WRITTEN: dict[str, DataSpec] = {
+    "plain": two_operands(9, spaces=HALF),
+    "reversed": two_operands(9, spaces=HALF, reverse_query=True, reverse_response=True),
+    "padded": two_operands(9, spaces=HALF, pad_to=13), "scratchpad": two_operands(9, spaces=HALF, scratchpad=True),
+    "printable": two_operands(9, spaces=HALF, vocabulary="printable"), "mix": two_operands(9, spaces=HALF, **MIX),
+    "mix, many": two_operands(9, spaces=WHOLE, **MIX),
+    "abacus": two_operands(9, spaces=HALF, position_ids=Abacus(60, 30)),
+    "coupled": two_operands(9, spaces=HALF, position_ids=Coupled((40,)), reverse_response=True),
+    "addition": data_spec("addition", 4, 3, room=40, spaces=HALF),
+}  # fmt: skip
 
 
 def inserted(size: int, spaces: int) -> dict[tuple[bool, ...], Fraction]:
@@ -80,22 +92,6 @@ def test_the_largest_number_is_the_ratio_times_the_length_rounded_down(hundredth
     most = int(ratio * (length + 1))
     assert int(drawn.sum(dim=1).max()) == most
     assert int(drawn.sum(dim=1).max()) <= most
-
-
-HALF, WHOLE = RandomSpaces(ratio=0.5), RandomSpaces(ratio=1.0)
-MIX = {"subtasks": SUBTASKS}
-WRITTEN: dict[str, DataSpec] = {
-    "plain": two_operands(9, spaces=HALF),
-    "reversed": two_operands(9, spaces=HALF, reverse_query=True, reverse_response=True),
-    "padded": two_operands(9, spaces=HALF, pad_to=13),
-    "scratchpad": two_operands(9, spaces=HALF, scratchpad=True),
-    "printable": two_operands(9, spaces=HALF, vocabulary="printable"),
-    "mix": two_operands(9, spaces=HALF, **MIX),
-    "mix, many": two_operands(9, spaces=WHOLE, **MIX),
-    "abacus": two_operands(9, spaces=HALF, position_ids=Abacus(60, 30)),
-    "coupled": two_operands(9, spaces=HALF, position_ids=Coupled((40,)), reverse_response=True),
-    "addition": data_spec("addition", 4, 3, room=40, spaces=HALF),
-}
 
 
 def writer(data: DataSpec, split: bool = False, fresh: bool = True, seed: int = 0) -> Writer:

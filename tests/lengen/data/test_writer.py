@@ -18,25 +18,22 @@ WIDE = 14
 TASKS: dict[str, tuple[lengen.Task, ...]] = {
     "addition": (lengen.Addition(digits=5, operands=4),),
     "two_operand_addition": (lengen.TwoOperandAddition(lengths=(1, 2, 3)),),
-    "multiplication": (lengen.Multiplication(digits=5, second_digits=3),),
-    "parity": (lengen.Parity(bits=5),),
+    "multiplication": (lengen.Multiplication(digits=5, second_digits=3),), "parity": (lengen.Parity(bits=5),),
     "successor": (lengen.Successor(digits=5), lengen.Successor(digits=5, base=16)),
     "pair_addition": tuple(lengen.PairAddition(digits=5, base=base) for base in (10, 2, 16)),
     "n_by_one": tuple(lengen.NByOne(digits=5, base=base) for base in (10, 7, 16)),
+    "digit_sums": tuple(lengen.DigitSums(digits=5, base=base) for base in (10, 2, 16)),
     "running_xor": (lengen.RunningXor(digits=5, base=2),),
     "listops_sm": (lengen.ListOpsSum(digits=5), lengen.ListOpsSum(digits=5, base=12)),
     "listops_max": (lengen.ListOpsMax(digits=5),),
     "listops_min": (lengen.ListOpsMin(digits=5), lengen.ListOpsMin(digits=5, base=4)),
     "listops": (lengen.ListOps(digits=5), lengen.ListOps(digits=5, depth=3)),
     "sorting": (lengen.Sorting(longest=5, alphabet=9), lengen.Sorting(longest=5, alphabet=120)),
-    "next_larger": (lengen.NextLarger(longest=5, alphabet=12),),
-    "count": (lengen.Counting(longest=5, alphabet=12),),
+    "next_larger": (lengen.NextLarger(longest=5, alphabet=12),), "count": (lengen.Counting(longest=5, alphabet=12),),
     "fill": (lengen.Filling(longest=5, alphabet=9), lengen.Filling(longest=5, alphabet=12, padding=2)),
-    "increment": (lengen.Increment(longest=5),),
-    "carries": (lengen.Carries(longest=5),),
-    "copy": (lengen.Copy(digits=5),),
-    "reverse": (lengen.Reverse(digits=5),),
-}
+    "increment": (lengen.Increment(longest=5),), "carries": (lengen.Carries(longest=5),),
+    "copy": (lengen.Copy(digits=5),), "reverse": (lengen.Reverse(digits=5),),
+}  # fmt: skip
 LINES = [
     lengen.Linear(
         scratchpad=scratchpad, pad_query=query, pad_response=response, pad_to=pad_to, width=width,
@@ -47,6 +44,17 @@ LINES = [
     )
     for reversals in itertools.product((False, True), repeat=2)
 ]  # fmt: skip
+LARGE = [name for name in TASKS if name not in plain.SEQUENCES]
+OTHERS = {
+    "digit_steps": (lengen.DigitSteps(), lengen.DigitSteps(reverse_response=True)),
+    "subtasks": (lengen.Subtasks(), lengen.Subtasks(names=("add", "mad"), carries="code")),
+    "multiplication_stages": (
+        lengen.MultiplicationStages(),
+        lengen.MultiplicationStages(reverse_query=True),
+        lengen.MultiplicationStages(reverse_response=False),
+    ),
+    "aligned": (lengen.Aligned(width=WIDE), lengen.Aligned(width=WIDE, reverse_response=False)),
+}
 
 
 def accepted(task: lengen.Task) -> list[lengen.Linear]:
@@ -79,7 +87,9 @@ def typed(draw, task: lengen.Task, longest: int = 6) -> list[str]:
     nines = st.integers(1, longest).map(lambda n: "9" * n)
     if kind in plain.FIXED:
         number = st.text("".join(task.symbols), min_size=1, max_size=longest)
-        second = {"pair_addition": [number], "n_by_one": [st.sampled_from(task.symbols)]}.get(kind, [])
+        second = {"pair_addition": [number], "digit_sums": [number], "n_by_one": [st.sampled_from(task.symbols)]}.get(
+            kind, []
+        )
         return [draw(part) for part in (number, *second)]
     if kind in ("copy", "reverse"):
         return [draw(number)]
@@ -143,6 +153,19 @@ def test_a_line_is_that_of_plain_strings_and_reads_back(name, data):
     assert plainly == (expected.text if made.vocab.separator else expected.text.replace(" ", ""))
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+@given(st.sampled_from([*TASKS["pair_addition"], *TASKS["n_by_one"], *TASKS["digit_sums"]]), st.data())
+def test_aligned_digits_are_those_of_plain_strings_and_read_back(reverse, task, data):
+    format, operands = lengen.Aligned(WIDE, reverse_response=reverse), data.draw(typed(task))
+    made = writer(lengen.DataSpec(task=task, format=format, position_ids=lengen.Consecutive()))
+    batch = made.write(made.task.parse(operands))
+    query, response = plain.aligned(task, format, operands)
+    assert made.vocab.decode(batch.tokens[0]) == "".join([*query, *response])
+    assert batch.loss[0].tolist() == [False] * len(query) + [True] * len(response)
+    read = made.vocab.decode(final_answer(made.format, made.vocab, batch.tokens[0, len(query) :][None])[0])
+    assert read == "".join(response[:-1])
+
+
 @pytest.mark.parametrize("name", TASKS)
 @settings(max_examples=10)
 @given(st.data())
@@ -163,9 +186,6 @@ def test_a_batch_writes_each_problem_as_if_it_were_alone(name, data):
         size = alone.tokens.shape[1]
         assert torch.equal(batch.tokens[i, :size], alone.tokens[0]) and not batch.tokens[i, size:].any()
         assert torch.equal(batch.ids[:, i, :size], alone.ids[:, 0]) and torch.equal(batch.loss[i, :size], alone.loss[0])
-
-
-LARGE = [name for name in TASKS if name not in plain.SEQUENCES]
 
 
 @pytest.mark.parametrize("name", LARGE)
@@ -189,18 +209,6 @@ def test_answers_and_last_stages_of_operands_beyond_64_bits(name, data):
         assert str(stages[0][len(operands[0]) - 1]) == expected.text
     if name == "multiplication":
         assert "".join(map(str, stages[-1][::-1])).lstrip("0") in (expected.text, "")
-
-
-OTHERS = {
-    "digit_steps": (lengen.DigitSteps(), lengen.DigitSteps(reverse_response=True)),
-    "subtasks": (lengen.Subtasks(), lengen.Subtasks(names=("add", "mad"), carries="code")),
-    "multiplication_stages": (
-        lengen.MultiplicationStages(),
-        lengen.MultiplicationStages(reverse_query=True),
-        lengen.MultiplicationStages(reverse_response=False),
-    ),
-    "aligned": (lengen.Aligned(width=WIDE), lengen.Aligned(width=WIDE, reverse_response=False)),
-}
 
 
 @pytest.mark.parametrize("kind", OTHERS)

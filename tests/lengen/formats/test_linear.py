@@ -14,11 +14,31 @@ from lengen.decoding.decoding import go_on, read
 from lengen.digits import OperandError, generator
 from lengen.formats.base import END, PAD
 from lengen.formats.linear import index_hints
-from lengen.tasks.addition import padded_length
+from lengen.solve import encode
 from tests.cases import CASES
 from tests.fixtures import plain
 from tests.fixtures import written as reference
-from tests.fixtures.settings import data_spec, problems, spec, vocab_of, writer, written
+from tests.fixtures.refusals import refused
+from tests.fixtures.settings import case_spec, data_spec, problems, spec, vocab_of, writer, written
+
+ONE_LEVEL = Coupled((9,))
+MARKS = 24
+"""Marks of most settings here: more than 26 places would need letters beyond Z."""
+LINES = [
+    (lengen.Addition(4, 3), {"pad_query": True, "pad_response": True, "reverse_response": True}),
+    (lengen.Addition(4, 3), {"reverse_query": True, "reverse_response": True, "scratchpad": True}),
+    (lengen.Addition(4, 3), {}), (lengen.NByOne(5), {"reverse_response": True}),
+    (lengen.Successor(5), {"scratchpad": True, "width": 8}), (lengen.Parity(8), {"scratchpad": True}),
+    (lengen.Copy(8), {}), (lengen.Reverse(8), {}),
+]  # fmt: skip
+TYPED = {
+    "addition": lambda draw: [str(draw(st.integers(0, 9999))) for _ in range(draw(st.integers(2, 4)))],
+    "n_by_one": lambda draw: [str(draw(st.integers(0, 99999))), str(draw(st.integers(0, 9)))],
+    "successor": lambda draw: [str(draw(st.integers(0, 99999)))],
+    "parity": lambda draw: [draw(st.text("01", min_size=1, max_size=9))],
+    "copy": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
+    "reverse": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
+}
 
 
 def padded(data: DataSpec) -> bool:
@@ -27,9 +47,12 @@ def padded(data: DataSpec) -> bool:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_worked_examples(case):
-    """Task, format, ids, mask and final answer of every row of the table."""
-    made = writer(case.data)
-    batch = made.write(made.task.parse(list(case.operands)))
+    """Task, format, ids, mask and final answer of every row of the table, also as ``encode`` shows them."""
+    made, operands = writer(case.data), list(case.operands)
+    shown = {"tokens": case.tokens, "position_ids": case.rows, "loss": case.loss}
+    assert encode(case_spec(case), operands) == shown
+    assert made.task.text(made.task.parse(operands)) == [case.answer]
+    batch = made.write(made.task.parse(operands))
     assert made.vocab.decode(batch.tokens[0]) == case.text
     assert [made.vocab.decode([token]) or "PAD" for token in batch.tokens[0]] == case.tokens
     assert batch.ids[:, 0].tolist() == case.rows
@@ -92,11 +115,6 @@ def test_what_decoding_plans_is_where_the_reference_stands(drawn):
         assert coordinates[: data.position_ids.levels, i, : len(response)].T.tolist() == expected
 
 
-@given(st.integers(1, 30), st.integers(2, 200))
-def test_padded_length_is_that_of_the_largest_sum(length, count):
-    assert padded_length(length, count) == len(str(int("9" * length) * count))
-
-
 def final_of_text(data, text: str) -> str:
     """The rule in words: cut at the first end, then take what follows the last separator (parity: the last bit)."""
     text = text.split("$")[0]
@@ -122,15 +140,15 @@ def test_final_answers_of_any_text(drawn, more):
     assert not (found == END).any()
 
 
-ONE_LEVEL = Coupled((9,))
-
-
 @pytest.mark.parametrize(
     ("task", "format", "ids", "message"),
     [
         (Parity(3), Linear(), Coupled((4, 4, 4)), "data.position_ids.max_position=[4, 4, 4]: expected 1 to 2 values"),
         (Parity(3), Linear(), Coupled(()), "data.position_ids.max_position=[]: expected 1 to 2 values"),
         (Parity(3), Linear(pad_to=5), ONE_LEVEL, "data.format.pad_to=5: the digits of parity are no numbers"),
+        *((lengen.Copy(3), Linear(**{name: value}), ONE_LEVEL, f"{name}={str(value).lower()}: the digits of copy ")
+          for name, value in (("width", 9), ("reverse_response", True), ("pad_query", True))),
+        (lengen.Reverse(3), Linear(scratchpad=True), ONE_LEVEL, "reverse has no intermediate results to write"),
         (Parity(3), lengen.Subtasks(), ONE_LEVEL,
          "data.format=subtasks: it writes sums of exactly two numbers, and parity"),
         (Multiplication(3, 3), Linear(width=5, pad_to=5), ONE_LEVEL,
@@ -141,9 +159,7 @@ ONE_LEVEL = Coupled((9,))
     ],
 )  # fmt: skip
 def test_ways_of_writing_that_do_not_exist_are_refused(task, format, ids, message):
-    with pytest.raises(SettingError) as caught:
-        validate(spec(DataSpec(task=task, format=format, position_ids=ids)))
-    assert message in str(caught.value) and "\n" not in str(caught.value)
+    refused(SettingError, message, validate, spec(DataSpec(task=task, format=format, position_ids=ids)))
 
 
 def test_text_of_ones_own_has_ids_unless_a_length_must_be_known_before():
@@ -155,28 +171,6 @@ def test_text_of_ones_own_has_ids_unless_a_length_must_be_known_before():
         (data_spec("addition", pad=False, reverse_response=False, position_ids="none"), True),
     ]:
         assert can_run_free(data) is free
-
-
-MARKS = 24
-"""Marks of most settings here: more than 26 places would need letters beyond Z."""
-LINES = [
-    (lengen.Addition(4, 3), {"pad_query": True, "pad_response": True, "reverse_response": True}),
-    (lengen.Addition(4, 3), {"reverse_query": True, "reverse_response": True, "scratchpad": True}),
-    (lengen.Addition(4, 3), {}),
-    (lengen.NByOne(5), {"reverse_response": True}),
-    (lengen.Successor(5), {"scratchpad": True, "width": 8}),
-    (lengen.Parity(8), {"scratchpad": True}),
-    (lengen.Copy(8), {}),
-    (lengen.Reverse(8), {}),
-]
-TYPED = {
-    "addition": lambda draw: [str(draw(st.integers(0, 9999))) for _ in range(draw(st.integers(2, 4)))],
-    "n_by_one": lambda draw: [str(draw(st.integers(0, 99999))), str(draw(st.integers(0, 9)))],
-    "successor": lambda draw: [str(draw(st.integers(0, 99999)))],
-    "parity": lambda draw: [draw(st.text("01", min_size=1, max_size=9))],
-    "copy": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
-    "reverse": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
-}
 
 
 def hinted(task: lengen.Task, **options) -> lengen.DataSpec:
@@ -288,22 +282,18 @@ def test_tokens_are_counted_with_marks(task, options):
         assert len(layout.symbols) - layout.response == response
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (hinted(lengen.Parity(5)), r"data.format.index_hints=24: the answer of parity .*data.format.scratchpad=true"),
-        (hinted(lengen.Counting(longest=5)), r"data.format.index_hints=24: the answer of count .*index_hints=0$"),
-        (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Coupled((20,))),
-         r"data.format.index_hints=9: with data.position_ids=coupled digits of one place already share an id"),
-        (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Abacus(20)),
-         r"data.format.index_hints=9: with data.position_ids=abacus the marks between"),
-        (lengen.DataSpec(task=lengen.Sorting(alphabet=240, longest=5), format=lengen.Linear(index_hints=9)),
-         r"data.format.index_hints=9: token ids are bytes, .* room for 2 marks"),
-        (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=40), vocabulary="printable"),
-         r"data.vocabulary=printable: copy is written with symbols that are no printable ASCII"),
-    ],
-    ids=["parity", "count", "coupled", "abacus", "bytes", "printable"],
-)  # fmt: skip
+@pytest.mark.parametrize(("data", "said"), [
+    (hinted(lengen.Parity(5)), r"data.format.index_hints=24: the answer of parity .*data.format.scratchpad=true"),
+    (hinted(lengen.Counting(longest=5)), r"data.format.index_hints=24: the answer of count .*index_hints=0$"),
+    (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Coupled((20,))),
+     r"data.format.index_hints=9: with data.position_ids=coupled digits of one place already share an id"),
+    (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=9), position_ids=lengen.Abacus(20)),
+     r"data.format.index_hints=9: with data.position_ids=abacus the marks between"),
+    (lengen.DataSpec(task=lengen.Sorting(alphabet=240, longest=5), format=lengen.Linear(index_hints=9)),
+     r"data.format.index_hints=9: token ids are bytes, .* room for 2 marks"),
+    (lengen.DataSpec(task=lengen.Copy(5), format=lengen.Linear(index_hints=40), vocabulary="printable"),
+     r"data.vocabulary=printable: copy is written with symbols that are no printable ASCII"),
+], ids=["parity", "count", "coupled", "abacus", "bytes", "printable"])  # fmt: skip
 def test_what_makes_no_sense_is_refused(data, said):
     with pytest.raises(lengen.SettingError, match=said):
         validate(spec(data, lengen.TrainSpec(steps=1, batch=2, lr=0.1), lengen.TestSpec(lengths=(3,)), encoding="none"))

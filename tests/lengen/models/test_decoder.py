@@ -20,10 +20,37 @@ from lengen.settings.windows import window_self
 from lengen.training.module import build_optimizer, response_loss
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model
-from tests.fixtures.settings import ENCODINGS, MODEL, TRAIN, data_spec, decoder, sequences, sized, spec
+from tests.fixtures.refusals import refused
+from tests.fixtures.settings import MODEL, TRAIN, data_spec, decoder, sequences, sized, spec
 
 TABLE_1 = ModelSpec(layers=6, heads=8, width=512, head_dim=64, ff_width=2048)
 TABLE_2 = ModelSpec(layers=6, heads=8, width=1024, head_dim=128, ff_width=2048)
+# First losses of five steps, to be changed only with a reason: a refactoring must give the same.
+GOLDEN = {
+    "addition, learned, coupled": [3.4761, 2.6681, 2.0530, 3.5311, 2.7210],
+    "addition, fire, plain": [3.8494, 3.0049, 2.0956, 2.8285, 2.9567],
+    "multiplication, nope": [3.0946, 4.7638, 3.7762, 1.0359, 1.4681],
+    "parity, rope, fixed set": [1.8131, 3.0396, 0.9807, 2.3753, 1.1248],
+}
+SETTINGS = {
+    "addition, learned, coupled": spec(data_spec("addition"), TRAIN),
+    "addition, fire, plain": spec(
+        data_spec("addition", scratchpad=False, position_ids="consecutive"), TRAIN, encoding="fire", norm="layernorm",
+        tied=False, init="normal",
+    ),
+    "multiplication, nope": spec(
+        data_spec("multiplication", position_ids="none"), TRAIN, encoding="none", activation="relu", norm_place="pre"
+    ),
+    "parity, rope, fixed set": spec(
+        data_spec("parity", position_ids="consecutive", examples=20), TRAIN, encoding="rope", norm_place="sandwich",
+        scale_attention=True,
+    ),
+}  # fmt: skip
+BIASES = {
+    "hard alibi": (HardALiBi((1, 2)), lengen.NoEncoding(), lengen.NoPositionIds()),
+    "window": (Window(2), Rotary(), Consecutive()),
+    "window + cyclic": (Window(3), lengen.Learned(), Cyclic(4)),
+}
 
 
 def count(model: ModelSpec, tokens: int, sizes: tuple[int, ...]) -> int:
@@ -42,14 +69,6 @@ def test_parameter_counts_of_the_paper(model, tokens, sizes, printed):
     inner = model.heads * model.head_dim
     block = 4 * model.width * inner + 3 * model.width * model.ff_width + 4 * model.width
     assert found == model.layers * block + (tokens + sum(size + 1 for size in sizes) + 1) * model.width
-
-
-@pytest.mark.parametrize("head_dim", [4, 10, 40])
-@pytest.mark.parametrize("ff_width", [1, 24])
-def test_head_and_feed_forward_widths_are_free(head_dim, ff_width):
-    model = replace(MODEL, heads=3, width=12, head_dim=head_dim, ff_width=ff_width, encoding=Rotary())
-    logits = Decoder(model, 7, (9,))(torch.randint(0, 7, (2, 5)), torch.arange(5)[None, None])
-    assert logits.shape == (2, 5, 7)
 
 
 def test_equal_seeds_build_equal_models_and_untied_heads_change_the_count_as_they_should():
@@ -139,18 +158,9 @@ def in_numpy(m: ModelSpec, w, tokens, ids):
 
 
 @pytest.mark.parametrize("options", [
-    {},
-    {"norm_place": "pre"},
-    {"norm_place": "post"},
-    {"norm_place": "sandwich"},
-    {"norm": "layernorm"},
-    {"final_norm": "layernorm"},
-    {"final_norm": "none"},
-    {"activation": "gelu"},
-    {"activation": "relu"},
-    {"tied": False},
-    {"scale_attention": True},
-    {"init": "normal"},
+    {}, {"norm_place": "pre"}, {"norm_place": "post"}, {"norm_place": "sandwich"}, {"norm": "layernorm"},
+    {"final_norm": "layernorm"}, {"final_norm": "none"}, {"activation": "gelu"}, {"activation": "relu"},
+    {"tied": False}, {"scale_attention": True}, {"init": "normal"}, {"heads": 3, "head_dim": 10, "ff_width": 24},
 ], ids=lambda options: "-".join(map(str, options.values())) or "default")  # fmt: skip
 def test_a_forward_pass_agrees_with_numpy(options):
     sized = spec(data_spec("addition"), **options)
@@ -174,52 +184,15 @@ def test_t5_initialisation_by_name(scaled):
     made = Decoder(model, 400, (200, 300))
     block = made.blocks[0]
     expected = {
-        block.attention.query: (256 * (1 if scaled else 32)) ** -0.5,
-        block.attention.key: 256**-0.5,
-        block.attention.value: 256**-0.5,
-        block.attention.out: (4 * 32) ** -0.5,
-        block.feed_forward.gate: 256**-0.5,
-        block.feed_forward.enter: 256**-0.5,
-        block.feed_forward.leave: 512**-0.5,
-        made.embedding: 1.0,
-        made.encoding.tables[0]: 1.0,
-        made.encoding.tables[1]: 1.0,
-        made.head: 256**-0.5,
-    }
+        block.attention.query: (256 * (1 if scaled else 32)) ** -0.5, block.attention.key: 256**-0.5,
+        block.attention.value: 256**-0.5, block.attention.out: (4 * 32) ** -0.5, block.feed_forward.gate: 256**-0.5,
+        block.feed_forward.enter: 256**-0.5, block.feed_forward.leave: 512**-0.5, made.embedding: 1.0,
+        made.encoding.tables[0]: 1.0, made.encoding.tables[1]: 1.0, made.head: 256**-0.5,
+    }  # fmt: skip
     for module, std in expected.items():
         assert module.weight.std().item() == pytest.approx(std, rel=0.03)
         assert abs(module.weight.mean().item()) < 0.02 * std
     assert all(bool((norm.scale == 1).all()) for norm in [*block.before, *block.after, made.norm])
-
-
-# First losses of five steps, to be changed only with a reason: a refactoring must give the same.
-GOLDEN = {
-    "addition, learned, coupled": [3.4761, 2.6681, 2.0530, 3.5311, 2.7210],
-    "addition, fire, plain": [3.8494, 3.0049, 2.0956, 2.8285, 2.9567],
-    "multiplication, nope": [3.0946, 4.7638, 3.7762, 1.0359, 1.4681],
-    "parity, rope, fixed set": [1.8131, 3.0396, 0.9807, 2.3753, 1.1248],
-}
-SETTINGS = {
-    "addition, learned, coupled": spec(data_spec("addition"), TRAIN),
-    "addition, fire, plain": spec(
-        data_spec("addition", scratchpad=False, position_ids="consecutive"),
-        TRAIN,
-        encoding="fire",
-        norm="layernorm",
-        tied=False,
-        init="normal",
-    ),
-    "multiplication, nope": spec(
-        data_spec("multiplication", position_ids="none"), TRAIN, encoding="none", activation="relu", norm_place="pre"
-    ),
-    "parity, rope, fixed set": spec(
-        data_spec("parity", position_ids="consecutive", examples=20),
-        TRAIN,
-        encoding="rope",
-        norm_place="sandwich",
-        scale_attention=True,
-    ),
-}
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -252,17 +225,7 @@ def test_weights_are_causal_rows_of_one_and_what_attend_uses(seed, biased, scale
     assert weights.sum(dim=-1).flatten().tolist() == pytest.approx([1.0] * 36, abs=1e-5)
     assert not weights.triu(1).any()
     assert torch.allclose(weights @ value, attend(query, key, value, scale, bias), atol=1e-5)
-
-
-def test_weights_follow_the_formula_in_single_precision_at_least():
-    query, key, _ = tensors()
-    found = attention_weights(query, key, 0.5, None, causal_mask(6))
-    for t in range(6):
-        scores = np.array([float(query[0, 0, t] @ key[0, 0, s]) * 0.5 for s in range(t + 1)])
-        expected = np.exp(scores) / np.exp(scores).sum()
-        assert found[0, 0, t, : t + 1].tolist() == pytest.approx(expected.tolist(), abs=1e-5)
-    query, key, _ = (x.to(torch.bfloat16) for x in tensors())
-    assert attention_weights(query, key, 1.0, None, causal_mask(6)).dtype == torch.float32
+    assert attention_weights(query.bfloat16(), key.bfloat16(), 1.0, None, causal_mask(6)).dtype == torch.float32
 
 
 @pytest.mark.parametrize("biased", [False, True])
@@ -290,18 +253,6 @@ def test_keys_holding_agrees_with_a_loop(rows):
             held, count = held + share, count + 1
         expected.append(count)
     assert keys_holding(torch.tensor(weights), mass).tolist() == expected
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_models_weights_are_causal_rows_of_one(encoding):
-    sized = spec(data_spec("addition", position_ids=ENCODINGS[encoding]), encoding=encoding)
-    data, model = ArithmeticData(sized, 0), decoder(sized)
-    batch = data.writer.write(data.test(2, 2, 3))
-    size = batch.tokens.shape[1] - 1
-    for layer in (layers["self"] for layers in model.attention(batch)):
-        assert layer.shape == (3, 2, size, size)
-        assert torch.allclose(layer.sum(dim=-1), torch.ones(()).to(layer.dtype), atol=1e-5)
-        assert not layer.triu(1).any()
 
 
 @pytest.mark.parametrize("ids", ["coupled", "none"])
@@ -344,13 +295,6 @@ def test_where_responses_differ_in_length_steps_are_their_own_and_the_mean_is_of
     measured = AttentionMaps([(2, 2)], 60)
     measured.measure(model, data.data, silent)
     assert measured.map.n == int(alike.sum()) and {row.steps for row in measured.key_counts} == {steps}
-
-
-BIASES = {
-    "hard alibi": (HardALiBi((1, 2)), lengen.NoEncoding(), lengen.NoPositionIds()),
-    "window": (Window(2), Rotary(), Consecutive()),
-    "window + cyclic": (Window(3), lengen.Learned(), Cyclic(4)),
-}
 
 
 def setting(name: str, heads: int = 4) -> Spec:
@@ -425,5 +369,4 @@ def test_what_is_far_away_does_not_matter_to_a_window():
     (Causal(Window(1)), {"tempered": lengen.Tempered()}, r"model.tempered: .*attention_bias=window lets heads see few"),
 ], ids=["given", "stride", "all heads", "no heads", "rope", "beside an encoder", "tempered"])  # fmt: skip
 def test_what_makes_no_sense_is_refused(architecture, model, said):
-    with pytest.raises(lengen.SettingError, match=said):
-        lengen.validate(sized(architecture=architecture, **model))
+    refused(lengen.SettingError, said, lengen.validate, sized(architecture=architecture, **model))

@@ -28,12 +28,12 @@ from tests.fixtures.models import data_for, encoder_decoder
 from tests.fixtures.settings import TRAIN, data_spec, spec
 
 POINTS = torch.cat([torch.linspace(-30, 30, 2001), torch.tensor([0.0, -0.0, 1e-30, -1e-30, 1e4, -1e4])]).double()
+ULP = 2.0**-7
+"""Spacing of bfloat16 numbers at 1, and so the largest relative difference of neighbours."""
 
 
-@pytest.mark.parametrize(
-    ("form", "plain"),
-    [(gelu_by_sigmoid, lambda x: functional.gelu(x, approximate="tanh")), (relu_by_sign, functional.relu)],
-)
+@pytest.mark.parametrize(("form", "plain"),
+    [(gelu_by_sigmoid, lambda x: functional.gelu(x, approximate="tanh")), (relu_by_sign, functional.relu)])  # fmt: skip
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_a_form_has_the_values_and_derivatives_of_the_function(form, plain, dtype):
     found = []
@@ -98,9 +98,8 @@ def test_long_sequences_take_the_fused_kernel_compiled_or_not(monkeypatch):
         torch.testing.assert_close(out, weights @ tokens)
 
 
-@given(
-    rows=st.integers(1, 9), width=st.integers(1, 33), size=st.sampled_from((1e-3, 1.0, 1e3)), seed=st.integers(0, 99)
-)
+@given(rows=st.integers(1, 9), width=st.integers(1, 33), size=st.sampled_from((1e-3, 1.0, 1e3)),
+       seed=st.integers(0, 99))  # fmt: skip
 def test_forward_and_both_gradients_are_those_of_the_definition(rows, width, size, seed):
     torch.manual_seed(seed)
     x, scale = size * torch.randn(rows, width).double(), torch.randn(width).double()
@@ -132,10 +131,6 @@ def test_rms_norm_has_the_gradients_of_finite_differences_and_trains_as_it_evalu
     assert trained.shape == x.shape and trained.requires_grad
 
 
-ULP = 2.0**-7
-"""Spacing of bfloat16 numbers at 1, and so the largest relative difference of neighbours."""
-
-
 def gradients(x, layers, rounding, upstream):
     """Outputs and gradients with respect to the tokens and all weights."""
     x = x.clone().requires_grad_()
@@ -147,13 +142,8 @@ def gradients(x, layers, rounding, upstream):
     ]
 
 
-@given(
-    rows=st.integers(1, 20),
-    width=st.integers(1, 40),
-    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=3),
-    bias=st.booleans(),
-    seed=st.integers(0, 99),
-)
+@given(rows=st.integers(1, 20), width=st.integers(1, 40), sizes=st.lists(st.integers(1, 30), min_size=1, max_size=3),
+       bias=st.booleans(), seed=st.integers(0, 99))  # fmt: skip
 def test_both_ways_are_the_products_of_rounded_operands(rows, width, sizes, bias, seed):
     torch.manual_seed(seed)
     x, layers = torch.randn(2, rows, width), [nn.Linear(width, size, bias=bias) for size in sizes]

@@ -25,19 +25,49 @@ from lengen.training.kernels import choose
 from lengen.training.module import SequenceModule, response_loss
 from tests.fixtures.decoding import check_decoding, ended
 from tests.fixtures.models import encoder_decoder, random_model
+from tests.fixtures.refusals import refused
 from tests.fixtures.settings import problems, spec, two_operands
 
 WIDTH = 16
 ABACUS = {"position_ids": lengen.Abacus(30), "reverse_response": True}
 RECURRENT = {
-    "loops": {"loops": 3},
-    "loops, injected": {"loops": 3, "inject": "input"},
-    "shared": {"layers": 3, "shared": True},
+    "loops": {"loops": 3}, "loops, injected": {"loops": 3, "inject": "input"}, "shared": {"layers": 3, "shared": True},
     "shared, injected": {"layers": 3, "shared": True, "inject": "input"},
     "shared loops": {"layers": 2, "shared": True, "loops": 2, "inject": "input"},
     "coordinates": {"layers": 3, "shared": True, "inject": "coordinates"},
     "coordinates in loops": {"layers": 2, "loops": 2, "inject": "coordinates"},
+}  # fmt: skip
+RULES = {
+    "answer": LoopsByLength(most=6),
+    "half of the prompt": LoopsByLength(of="prompt", tokens=2, more=1, most=6),
+    "few": LoopsByLength(of="prompt", more=-4, most=3),
 }
+
+
+COPY, PLAIN = Copy(5), Linear()
+PADDED = Linear(pad_query=True, pad_response=True)
+MODEL = {
+    "encoding": lengen.Sinusoidal(), "norm_place": "post", "activation": "gelu", "init": "normal",
+    "scale_embedding": False, "width": 8, "heads": 2, "head_dim": 4, "ff_width": 16,
+}  # fmt: skip
+LAYER = ("linear1", "linear2", "norm1", "norm2", "self_attn.in_proj", "self_attn.out_proj")
+CROSS = ("norm3", "multihead_attn.in_proj", "multihead_attn.out_proj")
+TOKENS, TARGET = torch.tensor([[3, 1, 4, 10, 5, 9]]), torch.tensor([[11, 2, 6, 5]])
+LOOPED = {
+    "input": [
+        [2.48267229, 2.08534341, 0.75197010, -0.91893872],
+        [2.92623344, 2.71578224, 1.28630264, -0.72055737],
+        [-1.90236543, -1.59978226, -0.57910763, 0.70151002],
+        [1.45342188, 1.01571297, 0.12208277, -0.82634652],
+    ],
+    "none": [
+        [2.82510611, 2.69181736, 1.35025728, -0.59739041],
+        [2.97713649, 2.88593850, 1.49933437, -0.56027334],
+        [-2.00125397, -1.12028043, 0.26355141, 1.52908340],
+        [2.14890646, 1.78022416, 0.61245577, -0.83022457],
+    ],
+}
+"""Logits of the last four of six tokens after three loops, by what is injected."""
 
 
 def wave(number: int) -> Tensor:
@@ -227,16 +257,6 @@ def test_gradients_reach_every_weight(name, architecture):
         assert parameter.grad is not None and float(parameter.grad.abs().max()) > 1e-6, key
 
 
-RULES = {
-    "answer": LoopsByLength(most=6),
-    "half of the prompt": LoopsByLength(of="prompt", tokens=2, more=1, most=6),
-    "few": LoopsByLength(of="prompt", more=-4, most=3),
-}
-
-
-COPY, PLAIN = Copy(5), Linear()
-
-
 def setting(rule: LoopsByLength | None = RULES["answer"], task=COPY, format=PLAIN, **model: object) -> Spec:
     data = DataSpec(task=task, format=format, position_ids=lengen.NoPositionIds())
     return spec(data, **{"encoding": "none", "inject": "input", "loops_by_length": rule, **model})
@@ -247,13 +267,8 @@ def times(rule: LoopsByLength, prompt: int, response: int) -> int:
     return min(rule.most, max(1, math.ceil(n / rule.tokens) + rule.more))
 
 
-@given(
-    st.sampled_from(["response", "prompt"]),
-    st.integers(1, 4),
-    st.integers(-4, 4),
-    st.integers(1, 9),
-    st.integers(0, 2**31),
-)
+@given(st.sampled_from(["response", "prompt"]), st.integers(1, 4), st.integers(-4, 4), st.integers(1, 9),
+       st.integers(0, 2**31))  # fmt: skip
 def test_loops_are_those_of_the_rule(of, tokens, more, most, seed):
     rule = LoopsByLength(of=of, tokens=tokens, more=more, most=most)
     data = TaskData(setting(None, Copy(9), inject="none"), 0)
@@ -327,16 +342,11 @@ def test_loops_of_each_example_are_set_like_any_field_and_have_gradients():
         assert torch.allclose(parameter.grad, together[name], atol=1e-9), name
     plain = spec(
         DataSpec(task=Copy(3), format=Linear(), position_ids=lengen.Consecutive()),
-        lengen.TrainSpec(steps=1, batch=2, lr=0.1),
-        lengen.TestSpec(lengths=(3,)),
-        encoding="rope",
-    )
+        lengen.TrainSpec(steps=1, batch=2, lr=0.1), lengen.TestSpec(lengths=(3,)), encoding="rope",
+    )  # fmt: skip
     looped = plain.override('model.loops_by_length={"most": 4}', "model.loops_by_length.more=1")
     assert looped.model.loops_by_length == LoopsByLength(most=4, more=1) and looped.hash() != plain.hash()
     assert list(itertools.chain(looped.to_dict()["model"]["loops_by_length"])) == ["of", "tokens", "more", "most"]
-
-
-PADDED = Linear(pad_query=True, pad_response=True)
 
 
 @pytest.mark.parametrize(
@@ -360,8 +370,7 @@ PADDED = Linear(pad_query=True, pad_response=True)
     ids=["unknown length", "two rules", "beside", "loss", "compiled", "one length", "one loop", "one width"],
 )
 def test_what_makes_no_sense_is_refused(wrong, said):
-    with pytest.raises(lengen.SettingError, match=said):
-        validate(wrong)
+    refused(lengen.SettingError, said, validate, wrong)
 
 
 @pytest.mark.parametrize("right", [
@@ -373,22 +382,6 @@ def test_what_makes_no_sense_is_refused(wrong, said):
 def test_what_is_known_before_it_is_written_is_not(right):
     validate(right)
     assert right.override("train.steps=3").model == right.model and not choose(right, "cpu").compiled
-
-
-MODEL = {
-    "encoding": lengen.Sinusoidal(),
-    "norm_place": "post",
-    "activation": "gelu",
-    "init": "normal",
-    "scale_embedding": False,
-    "width": 8,
-    "heads": 2,
-    "head_dim": 4,
-    "ff_width": 16,
-}
-LAYER = ("linear1", "linear2", "norm1", "norm2", "self_attn.in_proj", "self_attn.out_proj")
-CROSS = ("norm3", "multihead_attn.in_proj", "multihead_attn.out_proj")
-TOKENS, TARGET = torch.tensor([[3, 1, 4, 10, 5, 9]]), torch.tensor([[11, 2, 6, 5]])
 
 
 def parameters(*layers: str) -> list[str]:
@@ -475,23 +468,6 @@ def test_steps_of_the_universal_transformer_are_the_authors():
         ]
     ).double()
     torch.testing.assert_close(logits[0, :, :4], expected, atol=2e-6, rtol=0)
-
-
-LOOPED = {
-    "input": [
-        [2.48267229, 2.08534341, 0.75197010, -0.91893872],
-        [2.92623344, 2.71578224, 1.28630264, -0.72055737],
-        [-1.90236543, -1.59978226, -0.57910763, 0.70151002],
-        [1.45342188, 1.01571297, 0.12208277, -0.82634652],
-    ],
-    "none": [
-        [2.82510611, 2.69181736, 1.35025728, -0.59739041],
-        [2.97713649, 2.88593850, 1.49933437, -0.56027334],
-        [-2.00125397, -1.12028043, 0.26355141, 1.52908340],
-        [2.14890646, 1.78022416, 0.61245577, -0.83022457],
-    ],
-}
-"""Logits of the last four of six tokens after three loops, by what is injected."""
 
 
 @torch.no_grad()

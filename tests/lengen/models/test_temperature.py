@@ -10,7 +10,6 @@ from lengen import ArithmeticData, SequenceModule, Spec, Tempered, build_model, 
 from lengen.digits import Problems, generator
 from lengen.encodings.relative import alibi_slopes
 from lengen.models import Decoder
-from lengen.models.attention import Temperature
 from lengen.training.module import build_optimizer
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model, trained
@@ -30,14 +29,6 @@ def tempered(
 
 def problems(data: ArithmeticData, n: int = 12, longest: int = 9) -> Problems:
     return replace(data.task, longest=longest).train(n, generator("p"))
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_the_factor_is_that_of_its_form(form):
-    factor = Temperature(form, 0.5)(torch.tensor([[1, 2, 50]]))
-    constant = {"log": 0.0, "one_plus_log": 1.0}[form]
-    assert factor.flatten().tolist() == pytest.approx([constant + 0.5 * math.log(n) for n in (1, 2, 50)])
-    assert factor.shape == (1, 1, 3, 1)
 
 
 def literal(model: Decoder, layer: int, x: torch.Tensor, counted: list[list[int]]) -> torch.Tensor:
@@ -94,22 +85,6 @@ def test_weights_are_a_softmax_of_scaled_logits(form, of, encoding, task, per_he
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("encoding", IDS)
-def test_heads_that_have_the_same_slope_are_one_slope_of_the_layer(encoding):
-    (heads, data), (layer, _) = (
-        random_model(tempered("log", "position", encoding, per_head=own)) for own in (True, False)
-    )
-    values = layer.state_dict()
-    for name in values:
-        if name.endswith("temperature.slope"):
-            assert heads.state_dict()[name].shape == (heads.spec.heads,) and values[name].shape == ()
-            values[name] = values[name].expand(heads.spec.heads)
-    heads.load_state_dict(values)
-    batch = data.writer.write(problems(data))
-    assert torch.equal(heads.float().predict(batch), layer.float().predict(batch))
-
-
-@torch.no_grad()
 def test_log_per_head_is_scalable_softmax_and_one_plus_log_starts_as_the_standard_one():
     """n^(s z) over its sum (2501.19399), n the keys that a query sees, s of the head."""
     model, data = random_model(tempered("log", "position", per_head=True))
@@ -163,19 +138,6 @@ def test_decoding_agrees_for_models_that_are_sometimes_right(form, of):
     model, data = trained(sized(sequences(length=5, alphabet=6), train, **size), 150)
     written, truths = check_decoding(model, data, problems(data, 40))
     assert 3 < sum(own == truth for own, truth in zip(written, truths, strict=True)) < 38, "some right, some wrong"
-
-
-@torch.no_grad()
-def test_what_n_counts_changes_predictions_only_where_they_differ():
-    """At the last token of a prompt both definitions count the same tokens; before and after they do not."""
-    position, data = random_model(tempered("one_plus_log", "position", layers=1))
-    prompt = random_model(tempered("one_plus_log", "prompt", layers=1))[0]
-    batch = data.writer.write(problems(data))
-    difference = (position.predict(batch) - prompt.predict(batch)).abs().amax(dim=2)
-    starts = batch.loss.int().argmax(dim=1)
-    places = torch.arange(difference.shape[1]) + 1 - starts[:, None]
-    assert float(difference[places == 0].max()) < 1e-6
-    assert float(difference[places == -1].max()) > 1e-3 and float(difference[places == 1].max()) > 1e-3
 
 
 @pytest.mark.parametrize("of", OF)

@@ -219,9 +219,8 @@ def settable() -> dict[tuple[str, type], tuple[Spec, str]]:
 SETTABLE = settable()
 
 
-@pytest.mark.parametrize(
-    ("spec", "path"), SETTABLE.values(), ids=[f"{cls.__qualname__}.{name}" for name, cls in SETTABLE]
-)
+@pytest.mark.parametrize(("spec", "path"),
+    SETTABLE.values(), ids=[f"{cls.__qualname__}.{name}" for name, cls in SETTABLE])  # fmt: skip
 def test_whatever_is_typed_behind_set_it_is_a_setting_that_can_be_planned_or_a_sentence(spec, path):
     for text in TEXTS:
         try:

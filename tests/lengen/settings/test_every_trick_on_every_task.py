@@ -3,7 +3,6 @@ names both parts; none is ignored."""
 
 import functools
 import itertools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,41 +10,26 @@ import pytest
 import torch
 
 import lengen
-from lengen import replace, validate
-from lengen.callbacks.accuracy_grid import score_cell
+from lengen import replace
 from lengen.data.batch import Batch
 from lengen.part import kinds
 from lengen.tasks.base import Row
 from lengen.tasks.sequences import Skewed
 from tests.cases import CASES
-from tests.fixtures.settings import spec
 
 pytestmark = pytest.mark.slow
 
 SKEWED: dict[str, Any] = {"longest": 6, "short": 3, "skew": 0.5}
 SIZED: tuple[lengen.Task, ...] = (
-    lengen.Addition(digits=3, operands=3),
-    lengen.TwoOperandAddition((1, 2, 3)),
-    lengen.Multiplication(digits=3, second_digits=2),
-    lengen.Parity(bits=5),
-    lengen.Successor(digits=4),
-    lengen.PairAddition(digits=4),
-    lengen.NByOne(digits=4),
-    lengen.DigitSums(digits=4),
-    lengen.RunningXor(digits=4, base=2),
-    lengen.ListOpsSum(digits=4),
-    lengen.ListOpsMax(digits=4),
-    lengen.ListOpsMin(digits=4),
-    lengen.ListOps(digits=4),
-    lengen.Sorting(alphabet=9, **SKEWED),
-    lengen.NextLarger(alphabet=9, **SKEWED),
-    lengen.Counting(alphabet=9, **SKEWED),
-    lengen.Filling(alphabet=9, **SKEWED),
-    lengen.Increment(**SKEWED),
-    lengen.Carries(**SKEWED),
-    lengen.Copy(digits=5),
+    lengen.Addition(digits=3, operands=3), lengen.TwoOperandAddition((1, 2, 3)),
+    lengen.Multiplication(digits=3, second_digits=2), lengen.Parity(bits=5), lengen.Successor(digits=4),
+    lengen.PairAddition(digits=4), lengen.NByOne(digits=4), lengen.DigitSums(digits=4),
+    lengen.RunningXor(digits=4, base=2), lengen.ListOpsSum(digits=4), lengen.ListOpsMax(digits=4),
+    lengen.ListOpsMin(digits=4), lengen.ListOps(digits=4), lengen.Sorting(alphabet=9, **SKEWED),
+    lengen.NextLarger(alphabet=9, **SKEWED), lengen.Counting(alphabet=9, **SKEWED),
+    lengen.Filling(alphabet=9, **SKEWED), lengen.Increment(**SKEWED), lengen.Carries(**SKEWED), lengen.Copy(digits=5),
     lengen.Reverse(digits=5),
-)
+)  # fmt: skip
 """Tasks whose sizes matter here: hints are of the same ones."""
 OTHERS = {case.data.task.kind: case.data.task for case in CASES if type(case.data.task) not in map(type, SIZED)}
 TASKS = (*SIZED, *OTHERS.values())
@@ -222,9 +206,8 @@ def plain(task: lengen.Task) -> list[Any]:
     return fingerprint(base(task))
 
 
-@pytest.mark.parametrize(
-    ("task", "trick"), list(itertools.product(TASKS, TRICKS)), ids=lambda value: getattr(value, "kind", value)
-)
+@pytest.mark.parametrize(("task", "trick"),
+    list(itertools.product(TASKS, TRICKS)), ids=lambda value: getattr(value, "kind", value))  # fmt: skip
 def test_a_trick_changes_a_task_or_is_refused(task, trick):
     changed = TRICKS[trick](base(task))
     said = refusal(changed)
@@ -243,51 +226,3 @@ def test_every_task_and_every_scheme_of_position_ids_is_here():
     assert {task.kind for task in TASKS} == set(kinds(lengen.Task))
     named = {trick.removeprefix("data.position_ids=").split(",")[0] for trick in TRICKS if "position_ids=" in trick}
     assert named == set(kinds(lengen.PositionIds))
-
-
-TRAINED = 4
-REACH: dict[str, lengen.Task] = {
-    "parity": lengen.Parity(TRAINED),
-    "successor": lengen.Successor(TRAINED),
-    "increment": lengen.Increment(longest=TRAINED, repeats=0.2),
-    "n by one": lengen.NByOne(TRAINED),
-    "two operands": lengen.Addition(TRAINED, 2),
-    "two reserved operands": lengen.TwoOperandAddition(tuple(range(1, TRAINED + 1))),
-    "many operands": lengen.Addition(TRAINED, 4),
-    "copy": lengen.Copy(TRAINED),
-    "reverse": lengen.Reverse(TRAINED),
-    "sorting": lengen.Sorting(longest=TRAINED, alphabet=20),
-}
-NUMBERS = {name for name, task in REACH.items() if task.kind not in ("parity", "copy", "reverse", "sorting")}
-OF_NUMBERS = "are no numbers, which could be padded or reversed"
-OPTIONS = {
-    "plain": ({}, {*REACH}, ""),
-    "random spaces": ({}, {*REACH}, ""),
-    "scratchpad": ({"scratchpad": True}, NUMBERS | {"parity"}, "has no intermediate results to write"),
-    "reversed": ({"reverse_response": True}, NUMBERS, OF_NUMBERS),
-    "padded": ({"pad_to": 21}, NUMBERS, OF_NUMBERS),
-    "of one width": ({"width": 21}, NUMBERS, OF_NUMBERS),
-}
-"""Fields of the line, tasks that have it, and what is said of the others."""
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-@pytest.mark.parametrize("name", REACH)
-def test_every_task_is_trained_and_tested_up_to_five_times_its_length_or_says_why_not(name, option):
-    fields, having, said = OPTIONS[option]
-    task, spaces = REACH[name], lengen.RandomSpaces(0.5) if option == "random spaces" else None
-    data = lengen.DataSpec(task=task, format=lengen.Linear(**fields), position_ids=lengen.Consecutive(), spaces=spaces)
-    reach = (TRAINED + 1, math.ceil(1.5 * TRAINED), 2 * TRAINED, 3 * TRAINED, 5 * TRAINED)
-    counts = (2, 4, 8) if name == "many operands" else task.counts
-    train, test = lengen.TrainSpec(steps=2, batch=8, lr=1e-3, bucket=2), lengen.TestSpec(reach, counts, examples=4)
-    sized = spec(data, train, test, encoding=lengen.Fire(), layers=1)
-    if name not in having:
-        with pytest.raises(lengen.SettingError, match=said):
-            validate(sized)
-        return
-    made, model = lengen.TaskData(sized, 0), lengen.build_model(sized, 0)
-    lengen.SequenceModule(sized, model).training_step(made.batch(0), 0).backward()
-    for length, count in ((length, count) for length in reach for count in counts):
-        problems = made.test(length, count, 4)
-        assert int(problems.lengths.max()) == length
-        assert score_cell(model.eval(), made.writer, problems, free_running=True)["free_running"]["n"] == 4

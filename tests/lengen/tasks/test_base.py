@@ -11,7 +11,8 @@ from lengen import Addition, ListOps, Multiplication, Parity, Task
 from lengen.digits import OperandError, generator
 from lengen.part import kinds
 from tests.cases import CASES
-from tests.fixtures.settings import number, strings
+from tests.fixtures.refusals import refused
+from tests.fixtures.settings import strings
 
 PAIR = Addition(digits=1)
 
@@ -47,18 +48,6 @@ def test_every_task_has_a_worked_example_and_draws_that_cover_its_problems():
         assert not (one.operands.shape == other.operands.shape and torch.equal(one.operands, other.operands))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_answers_of_the_worked_examples(case):
-    task = case.data.task
-    assert task.text(task.parse(list(case.operands))) == [case.answer]
-
-
-@given(st.lists(number(65), min_size=2, max_size=4))
-def test_what_is_typed_is_what_is_held(operands):
-    held = PAIR.parse(["00" + operands[0], *operands[1:]])
-    assert strings(PAIR, held) == [operands]
-
-
 @pytest.mark.parametrize(("task", "operands", "message"), [
     ("addition", ["5"], "addition takes two operands or more, got 1"),
     ("addition", ["5", "x"], "operand 'x' is not a number: expected digits 0-9 only"),
@@ -73,9 +62,7 @@ def test_what_is_typed_is_what_is_held(operands):
     ("parity", [""], "operand '' is not a string of digits"),
 ])  # fmt: skip
 def test_bad_operands_get_one_sentence(task, operands, message):
-    with pytest.raises(OperandError) as caught:
-        sized(task).parse(operands)
-    assert message in str(caught.value) and "\n" not in str(caught.value)
+    refused(OperandError, message, sized(task).parse, operands)
 
 
 # Support at the smallest lengths: everything the paper's range holds, and nothing else.
@@ -130,9 +117,8 @@ def test_addition_trains_on_two_equally_sized_chunks():
     assert bool((drawn.operands.amax(dim=2) <= 9 * (drawn.lengths > 0)).all()), "and hold nothing"
 
 
-@pytest.mark.parametrize(
-    "task", [Addition(digits=300, operands=2), ListOps(digits=160, depth=3)], ids=["digits", "tokens"]
-)
+@pytest.mark.parametrize("task",
+    [Addition(digits=300, operands=2), ListOps(digits=160, depth=3)], ids=["digits", "tokens"])  # fmt: skip
 def test_a_fixed_set_holds_what_is_drawn_however_long(task, monkeypatch):
     monkeypatch.setattr("lengen.tasks.base.CHUNK", 40)
     made = task

@@ -20,6 +20,10 @@ from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_stock_trainer import TWELVE as SPEC
 from tests.lengen.test_stock_trainer import trained
 
+SLEEP = "import_module('lengen.machine').sleep_while_waiting()"
+CLOCKED = spec(data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=7, evaluations=3, bucket=3), TEST, layers=1)
+"""Evaluated, and written as a checkpoint, after steps 3, 6 and 7."""
+
 
 @pytest.fixture
 def two_threads(monkeypatch):
@@ -57,17 +61,11 @@ def test_a_small_model_trains_with_one_thread_in_any_trainer(two_threads, tmp_pa
     assert seen == [1] and torch.get_num_threads() == 2
 
 
-SLEEP = "import_module('lengen.machine').sleep_while_waiting()"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("given", "start", "policy"), [
-    ({}, "lengen.Addition(digits=2)", None),
-    ({}, "lengen.train('copy', digits=1, steps=1, batch=2)", "PASSIVE"),
-    ({}, "import_module('reproduce')", "PASSIVE"),
-    ({"OMP_WAIT_POLICY": "ACTIVE"}, SLEEP, "ACTIVE"),
-    ({"KMP_BLOCKTIME": "9"}, SLEEP, None),
-    ({}, f"sys.modules.update(torch=None), {SLEEP}", None),
+    ({}, "lengen.Addition(digits=2)", None), ({}, "lengen.train('copy', digits=1, steps=1, batch=2)", "PASSIVE"),
+    ({}, "import_module('reproduce')", "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, SLEEP, "ACTIVE"),
+    ({"KMP_BLOCKTIME": "9"}, SLEEP, None), ({}, f"sys.modules.update(torch=None), {SLEEP}", None),
 ])  # fmt: skip
 def test_threads_sleep_while_they_wait_once_a_training_starts_unless_the_user_says_how(given, start, policy):
     names = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT")
@@ -76,10 +74,6 @@ def test_threads_sleep_while_they_wait_once_a_training_starts_unless_the_user_sa
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True)
     assert done.stdout.strip() == str(policy), done.stderr
-
-
-CLOCKED = spec(data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=7, evaluations=3, bucket=3), TEST, layers=1)
-"""Evaluated, and written as a checkpoint, after steps 3, 6 and 7."""
 
 
 @pytest.fixture
@@ -147,17 +141,9 @@ def test_schedule_and_optimizer_take_their_numbers_from_the_spec():
     """50,000 steps: linear from 0 to LR over the first 1 %, then cosine to 0.1 LR."""
     train = TrainSpec(steps=50_000, batch=400, lr=3e-5)
     expected = {
-        0: 0.0,
-        1: 0.002,
-        250: 0.5,
-        499: 0.998,
-        500: 1.0,
-        25_250: 0.55,
-        50_000: 0.1,
-        60_000: 0.1,
-        12_875: 0.1 + 0.45 * (1 + math.sqrt(0.5)),
-        37_625: 0.1 + 0.45 * (1 - math.sqrt(0.5)),
-    }
+        0: 0.0, 1: 0.002, 250: 0.5, 499: 0.998, 500: 1.0, 25_250: 0.55, 50_000: 0.1, 60_000: 0.1,
+        12_875: 0.1 + 0.45 * (1 + math.sqrt(0.5)), 37_625: 0.1 + 0.45 * (1 - math.sqrt(0.5)),
+    }  # fmt: skip
     for step, factor in expected.items():
         assert learning_rate_factor(step, train) == pytest.approx(factor, abs=1e-9)
     train = TrainSpec(steps=10, batch=1, lr=0.2, betas=(0.8, 0.95), weight_decay=0.3, warmup=0.2)
@@ -176,11 +162,3 @@ def test_schedule_and_optimizer_take_their_numbers_from_the_spec():
         schedule.step()
     assert seen == pytest.approx([0.2 * learning_rate_factor(step, train) for step in range(4)])
     assert seen[0] == 0.0 and seen[2] == 0.2
-
-
-@pytest.mark.parametrize("warmup", [0.0, 0.5, 1.0])
-def test_the_schedule_rises_then_falls_within_its_ends(warmup):
-    train = TrainSpec(steps=20, batch=1, lr=1.0, warmup=warmup, final_lr=0.25)
-    factors, peak = [learning_rate_factor(step, train) for step in range(21)], int(20 * warmup)
-    assert factors[peak] == 1.0 and (peak == 20 or factors[20] == pytest.approx(0.25))
-    assert factors[: peak + 1] == sorted(factors[: peak + 1]) and factors[peak:] == sorted(factors[peak:])[::-1]

@@ -36,6 +36,17 @@ SHORT = spec(
 
 COMPILED = replace(SHORT, train=replace(SHORT.train, compile=True, precision="32-true"))
 needs_compiler = pytest.mark.skipif(missing_compiler() is not None, reason="nothing can be compiled here: no compiler")
+LONG = replace(SHORT, train=replace(SHORT.train, steps=1_000_000, precision="32-true"))
+"""Days of training: compiling pays."""
+PROGRAM = """
+from tests.lengen.training.test_kernels import COMPILED
+from lengen.data.task_data import TaskData
+from lengen.training.kernels import Kernels, use
+from lengen.training.module import SequenceModule
+module, data = SequenceModule(COMPILED), TaskData(COMPILED, 0)
+print(use(Kernels(products="none", compiled=True, why=""), module, data))
+module.training_step(data.batch(0), 0).backward()
+"""
 
 
 def trained(folder, setting=SHORT, report=lambda progress: None):
@@ -43,15 +54,12 @@ def trained(folder, setting=SHORT, report=lambda progress: None):
     return execute(setting, 0, folder, report)
 
 
-def test_the_choice_is_recorded_with_its_reason(tmp_path):
+def test_the_choice_is_recorded_with_its_reason_and_float32_rounds_nothing(tmp_path):
     found = trained(tmp_path).info["kernels"]
     assert found["products"] in ("native", "emulated") and not found["compiled"] and found["why"]
     assert json.loads((tmp_path / FILE).read_text()) == found
-
-
-def test_float32_rounds_nothing(tmp_path):
     setting = replace(SHORT, train=replace(SHORT.train, precision="32-true"))
-    assert trained(tmp_path, setting).info["kernels"]["products"] == "none"
+    assert trained(tmp_path / "single", setting).info["kernels"]["products"] == "none"
 
 
 @pytest.mark.parametrize("kept", ["native", "emulated"])
@@ -65,10 +73,6 @@ def test_a_run_that_goes_on_takes_the_choice_in_its_folder(tmp_path, kept):
 def test_a_damaged_choice_is_made_again(tmp_path, damaged):
     (tmp_path / FILE).write_bytes(damaged)
     assert "why" in trained(tmp_path).info["kernels"]
-
-
-LONG = replace(SHORT, train=replace(SHORT.train, steps=1_000_000, precision="32-true"))
-"""Days of training: compiling pays."""
 
 
 def test_no_clock_is_read_and_every_seed_trains_alike(monkeypatch):
@@ -115,9 +119,8 @@ def falls_back(tmp_path, capfd, setting=COMPILED):
     return info["kernels"], line
 
 
-@pytest.mark.parametrize(
-    "error", [OSError("failed to map segment"), RuntimeError("/usr/bin/ld: cannot find -ltorch"), AssertionError()]
-)
+@pytest.mark.parametrize("error",
+    [OSError("failed to map segment"), RuntimeError("/usr/bin/ld: cannot find -ltorch"), AssertionError()])  # fmt: skip
 def test_whatever_a_compiler_raises_training_goes_on(tmp_path, capfd, monkeypatch, error):
     def broken(*arguments, **options):
         raise error
@@ -174,17 +177,6 @@ def test_a_processor_that_cannot_round_is_emulated(tmp_path, capfd, monkeypatch)
     monkeypatch.setattr(kernels, "rounded_products", lambda *_: 1 / 0)
     assert use(choose(SHORT, "cpu"), SequenceModule(SHORT), TaskData(SHORT, 0)).products == "emulated"
     assert "native products failed" in capfd.readouterr().err
-
-
-PROGRAM = """
-from tests.lengen.training.test_kernels import COMPILED
-from lengen.data.task_data import TaskData
-from lengen.training.kernels import Kernels, use
-from lengen.training.module import SequenceModule
-module, data = SequenceModule(COMPILED), TaskData(COMPILED, 0)
-print(use(Kernels(products="none", compiled=True, why=""), module, data))
-module.training_step(data.batch(0), 0).backward()
-"""
 
 
 @needs_compiler
