@@ -8,10 +8,10 @@ model.solve([57, 48, 96])["read"]
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ from lengen.huggingface import CONFIG, spec_of
 from lengen.models import Transformer
 from lengen.models.foreign import answering
 from lengen.models.weights import WeightsError, content
-from lengen.results.records import Grid
+from lengen.results.records import Grid, said_against
 from lengen.settings.spec import Spec, from_dict
 from lengen.solve import answer, answers
 from lengen.training.build import SMALL, few_threads
@@ -227,11 +227,6 @@ def _in_folder(folder: Path) -> Found:
         fault = f"{weights} is not the file its run wrote: expected the sha256 in {RUN}"
         raise LoadError(f"{fault}; restore it, or run it again")
     return Found(spec, weights, str(folder), said_against(info))
-
-
-def said_against(info: Mapping[str, Any]) -> str:
-    """Return what the record of a run notes of a training that never left chance; else nothing."""
-    return " ".join(info.get("notes", ())) if info.get("never_left_chance") else ""
 
 
 def shipped() -> list[str]:

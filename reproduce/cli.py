@@ -262,5 +262,5 @@ def entry() -> NoReturn:
     home_for_matplotlib()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace", line_buffering=True)  # stdout in order with stderr
     sys.exit(main())

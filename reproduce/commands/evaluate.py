@@ -51,7 +51,7 @@ class Stored(commands.Sources):
             parts = (known if known and hash_of(known) == info.get("spec_hash") else spec).trainings()
         else:
             experiment = CATALOGUE.select_one(options.run)
-            run = find(experiment, options.profile, seed).run
+            run = find(experiment, options.profile, seed, tell=False).run
             parts = experiment.specs[run.profile].trainings() if run else ()
         return sum(part.train.steps * part.train.batch for part in parts)
 
