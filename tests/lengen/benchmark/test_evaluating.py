@@ -115,8 +115,13 @@ def test_a_causal_language_model_answers_in_the_order_of_the_prompts():
     model = SimpleNamespace(generate=generate, device="cpu")
     assert from_transformers(model, Tokenizer(), at_once=2)(["123=", "4=", "56="]) == ["123", "4", "56"]
     asked = []
-    model.generate = lambda max_new_tokens, **inputs: asked.append(max_new_tokens) or generate(max_new_tokens=0, **inputs)
-    model.named_modules, model.config = lambda: [("wpe", nn.Embedding(4, 1))], SimpleNamespace(max_position_embeddings=4)
+    model.generate = lambda max_new_tokens, **inputs: (
+        asked.append(max_new_tokens) or generate(max_new_tokens=0, **inputs)
+    )
+    model.named_modules, model.config = (
+        lambda: [("wpe", nn.Embedding(4, 1))],
+        SimpleNamespace(max_position_embeddings=4),
+    )
     window = "a text as long as the learned positions has no answer, and takes none from shorter ones"
     assert from_transformers(model, Tokenizer())(["123=", "4=", "56="]) == ["", "4", "56"], window
     assert asked == [2, 1]
