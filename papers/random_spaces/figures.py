@@ -168,13 +168,37 @@ def table4_3_csv(runs: Runs) -> str:
 
 
 def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Draw exact match by width and mixture, a column for each length: greedy above, sampled below."""
+    """Draw exact match by width and mixture, a column for each length: greedy above, sampled below.
+
+    Of one width it is said in sentences.
+    """
     kinds = {"greedy": "teacher_forced", "sampled": "sampled"}
     measures = {
         f"Exact match,\n{name}": lambda run, group, mode=mode: run.grid.total(zip(group), mode).rate("correct")
         for name, mode in kinds.items()
     }
+    every = swept.distinct(runs)
+    if every and len(set(map(swept.width, every))) == 1:
+        return _in_words(every, kinds)
     return _swept(runs, measures, share=True)
+
+
+def _in_words(every: Sequence[Run], kinds: Mapping[str, str]) -> Figure:
+    """Write a sentence for each length: median, lowest and highest exact match of each mixture."""
+    lines = []
+    for group in swept.groups(every[0]):
+        said = []
+        for name, mode in kinds.items():
+            for kind, label in NAMES.items():
+                rates = [run.grid.total(zip(group), mode).rate("correct") for run in every if swept.kind(run) == kind]
+                low, middle, high = (f"{100 * value:.0f}" for value in np.quantile(rates, (0, 0.5, 1)))
+                said.append(f"{label}, {name}: {middle} %{f' ({low} to {high} %)' * (low < high)}")
+        lines.append(f"{_role(every[0], group)}\n{'; '.join(said[:2])}\n{'; '.join(said[2:])}".replace("\n(", " (", 1))
+    figure = plotting.sheet(plotting.PAGE, 1.9)
+    axes = figure.subplots()
+    axes.set_axis_off()
+    axes.text(0, 0.5, "\n\n".join(lines), va="center", linespacing=1.3)
+    return figure
 
 
 def losses(picture: Picture, runs: Runs, published: Published) -> Figure:
