@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengen.benchmark import TASKS, adderboard, commands
+from lengen.benchmark import TASKS, commands
 from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Grid
 from reproduce.catalogue import CATALOGUE, hash_of, newest
@@ -70,6 +70,8 @@ class Stored(commands.Sources):
 
     def adders(self, options: argparse.Namespace, report: "Report") -> "list[Judged]":
         """Judge the model that a paper constructs at the wanted size, else the newest run with weights."""
+        from lengen.benchmark import adderboard
+
         offered = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
         names = list(offered) if options.selector is None else [CATALOGUE.select_one(options.selector).name]
         models = []
