@@ -78,7 +78,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _nearest(word: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, names, 1)
+    close = difflib.get_close_matches(word.lower(), names, 1)
     return f"nearest: {close[0]}" if close else ""
 
 

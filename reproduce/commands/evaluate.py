@@ -32,14 +32,14 @@ class Stored(commands.Sources):
 
     def model(self, options: argparse.Namespace) -> "tuple[Loaded, int]":
         """Return a folder's model, else that of the newest run, and the seed."""
-        from lengen.loading import Found
-        from lengen.loading import Model as Loaded
-
         if _folder(options.run) is not None:
             if options.seed is not None or options.profile is not None:
                 raise PredictionError(f"--run {options.run} is the folder of one run: leave --seed and --profile out")
             return super().model(options)
         model = find(CATALOGUE.select_one(options.run), options.profile, options.seed)
+        from lengen.loading import Found
+        from lengen.loading import Model as Loaded
+
         return Loaded(Found(model.spec, model.weights, model.name)), model.run.seed if model.run else 0
 
     def examples(self, options: argparse.Namespace, seed: int, spec: "Spec") -> int:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -273,3 +274,23 @@ def test_the_training_stream_is_that_of_the_run():
     assert [line["text"] for line in found] == [
         data.vocab.decode(row) for step in range(2) for row in data.batch(step).tokens
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "mine.py:answer", "--on", "copy", "--problems", "mine.jsonl", "--out", "./mine.jsonl"],
+        ["score", "copy", "mine.csv", "--scores", "mine.csv"],
+    ],
+)
+def test_no_command_replaces_what_it_reads(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.jsonl", "mine.csv"):
+        Path(name).write_text("12=12\n")
+    assert entry(words) == 2 and "would replace what is read" in capsys.readouterr().err
+    assert Path("mine.jsonl").read_text() == Path("mine.csv").read_text() == "12=12\n"
+
+
+def test_a_function_that_ends_the_program_is_one_sentence():
+    with pytest.raises(TaskError, match=r"the function failed for .*\(SystemExit: 4\)"):
+        lengen.evaluate(lambda prompts: sys.exit(4), "copy")
