@@ -69,7 +69,7 @@ def curves(
         return page.empty()
     down = max(row for row, *_ in cells) + 1
     wide = max(column for _, column, *_ in cells) + 1
-    width = page.PAGE if wide > 1 else page.COLUMN
+    width = page.PAGE if wide > 1 or len(named) > 4 else page.COLUMN
     figure = page.sheet(width, 1.65 * down + 0.45 + page.legend_height([*named, *lacking], width))
     grid = figure.subplots(down, wide, squeeze=False)
     for axes in grid.flat:
