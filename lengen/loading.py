@@ -26,6 +26,7 @@ from lengen.huggingface import CONFIG, spec_of
 from lengen.models import Transformer
 from lengen.models.foreign import answering
 from lengen.models.weights import WeightsError, content
+from lengen.part import nearest
 from lengen.results.records import Grid, said_against
 from lengen.settings.spec import Spec, from_dict
 from lengen.solve import answer, answers
@@ -250,4 +251,5 @@ def _named(name: str) -> Found:
             return finder()(name)
         except ValueError as error:  # the run may be another package's
             errors.append(error)
-    raise LoadError(f"'{name}' is no folder of a run, and names none: {errors[0]}") from errors[0]
+    close = "" if "/" in name else nearest(name, shipped())
+    raise LoadError(f"'{name}' is no folder of a run, and names none: {close.lstrip('; ') or errors[0]}") from errors[0]

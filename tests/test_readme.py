@@ -147,10 +147,12 @@ def test_commands_of_the_front_page_print_what_stands_there_and_statements_have_
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     said = " ".join(reproduce("compare coupling/sums-twice").out.split())
     assert "id sums-twice" in said and said.count(" id ") == 1
+    for command in ("compare sums-twice", "show coupling/sums-twice"):
+        assert "it is a statement: compare coupling/sums-twice shows it" in reproduce(command, code=2).err
 
 
 @pytest.mark.parametrize(("profile", "column", "workers"), [("cpu", 0, 2), ("night", 1, 2), ("paper", 2, 1)])
-def test_what_it_costs_is_what_a_dry_run_says(profile, column, workers, capsys, reproduce, monkeypatch, tmp_path) -> None:
+def test_what_it_costs_is_what_a_dry_run_says(profile, column, workers, capsys, reproduce, monkeypatch, tmp_path):
     """On a processor with products of bfloat16 numbers, whatever this one has."""
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     monkeypatch.setattr(costs, "rounds_natively", lambda: True)

@@ -116,7 +116,9 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
 def _decoded(path: Path) -> Header:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Header)
-    except (OSError, msgspec.DecodeError) as error:
+    except OSError as error:
+        raise PredictionError(f"{path} cannot be read ({error.strerror}): name the folder of a submission") from None
+    except msgspec.DecodeError as error:
         raise PredictionError(f"{path}: {error}; docs/benchmark.md lists the fields of a header") from None
 
 
