@@ -127,10 +127,8 @@ def _statements(found: Sequence[Comparison]) -> str:
     decided = [answer for one in found for answer in one.answers if answer.word not in UNDECIDED]
     before = [text.name(answer) for answer in decided if not answer.younger]
     listed = text.listed([words[word] for word in WORDS if counts[word]])
-    named = f" ({', '.join(before)})" * bool(before)
-    written = (
-        f"Of the {len(decided)} decided, {len(before)} were written before their runs{named}, the rest after some."
-    )
+    named, after = f" ({', '.join(before)})" * bool(before), len(decided) - len(before)
+    written = f"Of the {len(decided)} decided, {len(before)} were written before their runs{named}, {after} after some."
     return f"Of {sum(counts.values())} main statements {listed}. {written}"
 
 
