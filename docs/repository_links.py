@@ -23,7 +23,7 @@ REPORT = "results/local/report"
 """The folder of the pages of `make report`, which are ``report`` in the site."""
 ASSETS = ("tables.js", "charts.js", "charts.css")
 """Files of reproduce/pages that its pages share with the site."""
-ONLINE = re.compile(r"\[!\[[^]]*\]\(\.\./\.\./[^)]*\)\]\([^)]*\)\n|\[site\]\(\.\./\.\./[^)]*\), or ")
+ONLINE = re.compile(r"\[!\[[^]]*\]\(\.\./\.\./[^)]*\)\]\([^)]*\)\n|\[site\]\(\.\./\.\./[^)]*\),? or ")
 """What the front page shows of its repository's host: a badge, and a link to this site."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)#\s:]+)(?P<after>(?:#[^)]*)?\))")
 

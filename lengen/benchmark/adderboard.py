@@ -108,8 +108,6 @@ def submitted(path: Path) -> tuple[Callable[[list[str]], list[str | None]], obje
     ``build_model()`` returns a model and its metadata, ``add(model, a, b)`` a sum; one for which it raises an error has
     no text, and the metadata then have the first error as ``error``. Raises `PredictionError` for another file.
     """
-    if not path.is_file():
-        raise PredictionError(f"there is no file {path}; name one in the form of the list")
     try:
         module = evaluating.loaded(path)
         model, metadata = module.build_model()
