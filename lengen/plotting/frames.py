@@ -218,8 +218,8 @@ def keys(drawn: Iterable[Value]) -> list[Line2D]:
     """Return the handles of a legend for the hollow marks that are drawn: of numbers, and of bounds."""
     halves = {HALF.get(value.relation, "full") for value in drawn}
     labels = {"full": "published (hollow)", "top": "published, at least", "bottom": "published, below"}
+    faces = {half: "white" if half == "full" else "0.35" for half in labels if half in halves}
     shown: dict[str, Any] = {"color": "0.35", "markerfacecoloralt": "white", "marker": "o", "markersize": 5.5, "ls": ""}
     return [
-        Line2D([], [], fillstyle=half, markerfacecolor="white" if half == "full" else "0.35", label=text, **shown)
-        for half, text in labels.items() if half in halves
-    ]  # fmt: skip
+        Line2D([], [], label=labels[half], **shown | {"fillstyle": half, "mfc": face}) for half, face in faces.items()
+    ]
