@@ -1,7 +1,7 @@
 """A hook of the documentation: links that leave docs/ lead to files of the repository, which become part of the site.
 
 So the same relative links work in a checkout and in the built site. Markdown becomes a page, anything else is copied;
-what a linked page links to follows. A link to a folder stays as it is. The pages of the report, if they have been
+what a linked page links to follows. A link to a folder becomes its text. The pages of the report, if they have been
 written, become a part of the site and of its contents. A notebook is a page, too, with what its cells print and draw.
 """
 
@@ -23,7 +23,7 @@ REPORT = "results/local/report"
 """The folder of the pages of `make report`, which are ``report`` in the site."""
 ASSETS = ("tables.js", "charts.js", "charts.css")
 """Files of reproduce/pages that its pages share with the site."""
-ONLINE = re.compile(r"\[!\[[^]]*\]\(\.\./\.\./[^)]*\)\]\([^)]*\)\n|\[site\]\(\.\./\.\./[^)]*\), or ")
+ONLINE = re.compile(r"\[!\[[^]]*\]\(\.\./\.\./[^)]*\)\]\([^)]*\)\n|\[site\]\(\.\./\.\./[^)]*\),? or ")
 """What the front page shows of its repository's host: a badge, and a link to this site."""
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)#\s:]+)(?P<after>(?:#[^)]*)?\))")
 
@@ -60,6 +60,11 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     return files
 
 
+def on_post_build(config: "MkDocsConfig") -> None:
+    """Leave out the page of a missing address: its links are right at the root of a server alone."""
+    (Path(config.site_dir) / "404.html").unlink(missing_ok=True)
+
+
 def page_of(notebook: dict[str, Any]) -> str:
     """A notebook as Markdown: its text, its code, what that printed, and its pictures."""
     parts = []
@@ -91,7 +96,11 @@ def rewritten(markdown: str, uri: str) -> str:
         page = in_site(re.sub(r"^(docs/.*)\.ipynb$", r"\1.md", target))
         return f"{link['before']}{posixpath.relpath(page, posixpath.dirname(uri))}{link['after']}"
 
-    return LINK.sub(moved, markdown)
+    def plain(link: re.Match[str]) -> str:
+        folder = posixpath.normpath(posixpath.join(posixpath.dirname(place), link[2]))
+        return link[1] if (ROOT / folder).is_dir() else link.group()
+
+    return LINK.sub(moved, re.sub(r"\[([^][]*)\]\(([^)#\s:]+)\)", plain, markdown))
 
 
 def linked(markdown: str, place: str) -> list[str]:

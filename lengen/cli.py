@@ -5,8 +5,10 @@ Nothing here loads torch or pandas: a command is loaded when it is given.
 
 import argparse
 import json
+import os
 import pkgutil
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -186,6 +188,8 @@ def entry(arguments: Sequence[str] | None = None) -> int:
     """Answer one command and return the exit code: 2 for what the user can mend, which is told in one sentence."""
     options = parser().parse_args(arguments)
     row = next(row for row in COMMANDS if row.name == options.command)
+    os.environ["MPLBACKEND"] = "agg"  # it only draws files; a notebook hands down a backend of its own
+    warnings.formatwarning = lambda message, *_: f"lengen: {message}\n"
     from lengen.benchmark.commands import Sources
 
     try:

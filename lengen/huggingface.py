@@ -6,6 +6,7 @@ and a card with its results. `lengen.load` reads it; its position ids and format
 
 import copy
 import json
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
@@ -17,6 +18,8 @@ from lengen.results.records import Grid
 from lengen.settings.spec import Spec
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "README.md"
+LONGEST = 1 << 30
+"""Tokens of a model without learned positions."""
 INSTALL = "transformers is not installed: pip install transformers"
 
 
@@ -39,6 +42,8 @@ def from_transformers(
     read: Callable[[str], str] = first_line,
 ) -> Callable[[list[str]], list[str]]:
     """Return a function that lets a causal language model answer prompts, greedily.
+
+    Where its positions are learned, it writes as far as they go, and nothing to a prompt that is longer.
 
     Args:
         model: Any with ``generate``.
@@ -65,6 +70,10 @@ def from_transformers(
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
 
+    parts = model.named_modules() if hasattr(model, "named_modules") else ()
+    is_learned = any(re.search("wpe|pos", name) and hasattr(part, "num_embeddings") for name, part in parts)
+    window = model.config.max_position_embeddings if is_learned else LONGEST
+
     def answer(prompts: list[str]) -> list[str]:
         texts: list[str] = []
         order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
@@ -74,6 +83,13 @@ def from_transformers(
             inputs = tokenizer(model_prompts, return_tensors="pt", padding=True, return_token_type_ids=False)
             inputs = inputs.to(model.device)
             most, padding = longest or max(map(len, batch)) + 16, tokenizer.pad_token_id
+            if (room := window - inputs["input_ids"].shape[1]) < most and len(batch) > 1:
+                texts += [answer([prompt])[0] for prompt in batch]  # each has its own room
+                continue
+            if room < 1:
+                texts.append("")
+                continue
+            most = min(most, room)
             written = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1, pad_token_id=padding)
             new = written[:, inputs["input_ids"].shape[1] :]
             texts += map(read, tokenizer.batch_decode(new, skip_special_tokens=True))

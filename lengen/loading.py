@@ -8,10 +8,10 @@ model.solve([57, 48, 96])["read"]
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -26,7 +26,8 @@ from lengen.huggingface import CONFIG, spec_of
 from lengen.models import Transformer
 from lengen.models.foreign import answering
 from lengen.models.weights import WeightsError, content
-from lengen.results.records import Grid
+from lengen.part import nearest
+from lengen.results.records import Grid, said_against
 from lengen.settings.spec import Spec, from_dict
 from lengen.solve import answer, answers
 from lengen.training.build import SMALL, few_threads
@@ -229,11 +230,6 @@ def _in_folder(folder: Path) -> Found:
     return Found(spec, weights, str(folder), said_against(info))
 
 
-def said_against(info: Mapping[str, Any]) -> str:
-    """Return what the record of a run notes of a training that never left chance; else nothing."""
-    return " ".join(info.get("notes", ())) if info.get("never_left_chance") else ""
-
-
 def shipped() -> list[str]:
     """Return the names of the trained models that come with the package.
 
@@ -255,4 +251,5 @@ def _named(name: str) -> Found:
             return finder()(name)
         except ValueError as error:  # the run may be another package's
             errors.append(error)
-    raise LoadError(f"'{name}' is no folder of a run, and names none: {errors[0]}") from errors[0]
+    close = "" if "/" in name else nearest(name, shipped())
+    raise LoadError(f"'{name}' is no folder of a run, and names none: {close.lstrip('; ') or errors[0]}") from errors[0]

@@ -193,9 +193,13 @@ class Catalogue:
             return False
 
     def _instead(self, selector: str) -> str:
-        """Return advice for a selector that is a profile, or has other signs between its parts."""
+        """Return advice for a selector that is a profile, a statement, or has other signs between its parts."""
         if selector in PROFILES:
             return f"; a profile is chosen by --profile {selector}"
+        last = selector.strip("/").rpartition("/")[2]
+        for name, paper in self._papers.items():
+            if paper.published.is_file() and f'\nid = "{last}"\n' in paper.published.read_text(encoding="utf-8"):
+                return f"; it is a statement: compare {name}/{last} shows it"
         other = re.sub(r"[.:]", "/", selector, count=1).replace(":", "/")
         return f"; write {other}" if other != selector and self._names(other) else ""
 

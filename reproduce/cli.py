@@ -78,7 +78,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _nearest(word: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, names, 1)
+    close = difflib.get_close_matches(word.lower(), names, 1)
     return f"nearest: {close[0]}" if close else ""
 
 
@@ -262,5 +262,5 @@ def entry() -> NoReturn:
     home_for_matplotlib()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace", line_buffering=True)  # stdout in order with stderr
     sys.exit(main())

@@ -92,8 +92,19 @@ def adderboard(
 # ------------------------------------------------------------------ score and evaluate
 
 
+def check_apart(options: argparse.Namespace) -> None:
+    """Raise `PredictionError` for a file that would be read and written."""
+    given = [getattr(options, name, None) or [] for name in ("predictions", "problems", "lm_eval")]
+    read = [Path(name).resolve() for names in given for name in ([names] if isinstance(names, str) else names)]
+    for option in ("out", "scores", "picture"):
+        name = getattr(options, option, None)
+        if name and Path(name).resolve() in read:
+            raise PredictionError(f"--{option} {name} would replace what is read: name another file")
+
+
 def score(options: argparse.Namespace, sources: Sources) -> None:
     """Score a file of predictions, or the logged samples of lm-evaluation-harness."""
+    check_apart(options)
     beside = sources.beside(options)
     if (options.predictions is None) is (options.lm_eval is None):
         raise PredictionError("score: expected a file of predictions, or --lm-eval samples_*.jsonl")
@@ -104,12 +115,12 @@ def score(options: argparse.Namespace, sources: Sources) -> None:
     if options.task in benchmark.TASKS:
         of_task(options, rows, sources, beside)
         return
-    from lengen.benchmark.lines import scored
-    from lengen.data.task_data import TaskData
-
     if options.size:
         raise PredictionError(f"--size is of a task, and {options.task} is an experiment; leave it out")
     spec, name = sources.setting(options.task, getattr(options, "profile", None))
+    from lengen.benchmark.lines import scored
+    from lengen.data.task_data import TaskData
+
     data = TaskData(spec, options.seed or 0)
     grids = {seed: scored(data, name, part, options.units_first) for seed, part in benchmark.by_seed(rows).items()}
     tell(options, grids, spec.data.task.longest, sources, beside)
@@ -154,6 +165,7 @@ def of_size(
 
 def evaluate(options: argparse.Namespace, sources: Sources) -> None:
     """Let a function, a folder of transformers or a model of this suite answer a task of the benchmark."""
+    check_apart(options)
     task = benchmark.task_of(options.on, options.protocol)
     size = options.size or task.papers
     problems = benchmark.problems(task.name, size, split=options.split, version=options.protocol)
@@ -365,10 +377,10 @@ def lines_of(options: argparse.Namespace, sources: Sources) -> exporting.Lines:
         raise ExportError("--seed is of --split train, and a task has the same test problems always: leave it out")
     if frozen:
         return (problem._asdict() for problem in drawn(options, options.selector, options.size))
+    spec, name = sources.setting(options.selector, profile)
     from lengen.benchmark import lines
     from lengen.data.task_data import TaskData
 
-    spec, name = sources.setting(options.selector, profile)
     data, test = TaskData(spec, options.seed or 0), spec.test
     if options.split != "train":
         if steps:

@@ -334,7 +334,7 @@ def _answered(answer: Answerer, problems: Sequence[Problem], at_once: int) -> li
         part = problems[start : start + at_once]
         try:
             texts = answer([problem.prompt for problem in part])
-        except Exception as error:  # whatever a stranger's function raises
+        except (Exception, SystemExit) as error:  # whatever a stranger's function raises
             said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise TaskError(
                 f"the function failed for {part[0].prompt!r:.40} and {len(part) - 1} more ({said}); expected that it "

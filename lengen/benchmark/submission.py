@@ -116,7 +116,9 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
 def _decoded(path: Path) -> Header:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Header)
-    except (OSError, msgspec.DecodeError) as error:
+    except OSError as error:
+        raise PredictionError(f"{path} cannot be read ({error.strerror}): name the folder of a submission") from None
+    except msgspec.DecodeError as error:
         raise PredictionError(f"{path}: {error}; docs/benchmark.md lists the fields of a header") from None
 
 
@@ -149,6 +151,11 @@ def read_submission(folder: Path, split: str = "uniform") -> tuple[Header, dict[
 
     Raises `PredictionError`, also for seeds with equal faults.
     """
+    return _scored(*_read(folder), split)
+
+
+def _read(folder: Path) -> tuple[Header, Path, dict[int, list[Row]]]:
+    """Return the header of a folder, its file of predictions and the rows of every seed."""
     found = read_header(folder / HEADER)
     files = [folder / name for name in PREDICTIONS if (folder / name).is_file()]
     if len(files) != 1:
@@ -158,7 +165,13 @@ def read_submission(folder: Path, split: str = "uniform") -> tuple[Header, dict[
     rows = by_seed(given)
     if tuple(rows) != tuple(sorted(found.seeds)):
         raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
-    rows = {seed: [one for one in part if chain_of(one["id"]) == split] for seed, part in rows.items()}
+    return found, files[0], rows
+
+
+def _scored(
+    found: Header, file: Path, given: dict[int, list[Row]], split: str = "uniform"
+) -> tuple[Header, dict[int, Scores]]:
+    rows = {seed: [one for one in part if chain_of(one["id"]) == split] for seed, part in given.items()}
     if split != "uniform":
         rows = {seed: part for seed, part in rows.items() if part}
     asked = frozen(found.task, found.size, found.version, split) if rows else []
@@ -169,7 +182,7 @@ def read_submission(folder: Path, split: str = "uniform") -> tuple[Header, dict[
         wrong = frozenset((row["id"], scoring.answer_of(row, found.task, units_first)) for row in part) - right
         if wrong and wrong in faults:
             raise PredictionError(
-                f"{files[0]}: seeds {faults[wrong]} and {seed} have the same {len(wrong)} wrong predictions; expected "
+                f"{file}: seeds {faults[wrong]} and {seed} have the same {len(wrong)} wrong predictions; expected "
                 f"those of trainings of their own"
             )
         faults[wrong] = seed
@@ -189,17 +202,17 @@ BLOCK = re.compile(r"(<!-- submissions: begin [^\n]*-->\n).*?(<!-- submissions: 
 Place = tuple[int, int, int, float]
 
 
-def _measured(folder: Path) -> tuple[Header, dict[str, list[Any]]]:
+def _measured(head: Header, grids: dict[int, Scores]) -> tuple[Header, dict[str, list[Any]]]:
     """Return the header of a submission and each of its `scoring.Measures`, one value per seed."""
-    head, grids = read_submission(folder)
     found = [scoring.measures(grid, head.size)._asdict() for grid in grids.values()]
     return head, {name: [seed[name] for seed in found] for name in scoring.Measures._fields}
 
 
 def row(folder: Path) -> tuple[Place, dict[str, object]]:
     """Return the cells of a submission, after its place: tasks in their order, sizes, the largest area first."""
-    head, found = _measured(folder)
-    chains = read_submission(folder, "carry-all")[1].values() if task_of(head.task).chains else ()
+    held = _read(folder)
+    head, found = _measured(*_scored(*held))
+    chains = _scored(*held, "carry-all")[1].values() if task_of(head.task).chains else ()
     area = over_seeds(found["area"])
     cells = {
         "task": head.task,
@@ -226,7 +239,7 @@ def row(folder: Path) -> tuple[Place, dict[str, object]]:
 
 def eval_results(folder: Path, dataset: str) -> str:
     """Return a submission as a file of ``.eval_results`` in a model's repository, for a dataset of ``export --hub``."""
-    head, found = _measured(folder)
+    head, found = _measured(*read_submission(folder))
     area, seeds = over_seeds(found["area"]).text(), len(found["area"])
     entry = {
         "dataset": {"id": dataset, "task_id": f"{head.task}_{head.size}"},

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 from lightning import LightningModule, Trainer
 
-from lengen.benchmark.evaluating import evaluate
+from lengen.benchmark.evaluating import evaluate, problems
 from lengen.benchmark.scoring import Answerer, measures
 from lengen.benchmark.tasks import task_of
 from lengen.callbacks.accuracy_grid import Asking
 from lengen.loading import Model, load
 from lengen.models import Transformer
+from lengen.models.foreign import answering
 from lengen.results.records import Grid
 
 LOGGED = ("in_range", "reach", "area")
@@ -53,17 +54,21 @@ class BenchmarkScores(Asking):
         self.answer = answer
         self.grid = Grid(("length", "count"))
 
-    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Refuse a module that cannot answer, before anything is trained."""
-        super().setup(trainer, pl_module, stage)
-        self._answerer(pl_module)
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Ask one problem, so that a module that cannot answer is refused before anything is trained."""
+        with answering(pl_module):
+            evaluate(self._answerer(pl_module), self.task, problems=problems(self.task, self.size)[:1])
 
     def ask(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self.grid = evaluate(self._answerer(pl_module), self.task, self.size)
 
     def _answerer(self, module: LightningModule) -> Answerer | Model:
         if self.answer is not None:
-            return self.answer(module)
+            try:
+                return self.answer(module)
+            except TypeError as error:
+                fault = "expected a function of the module that returns one from prompts to texts"
+                raise TypeError(f"BenchmarkScores(answer=): {fault}, as lambda module: ...; found: {error}") from error
         if callable(own := getattr(module, "answer", None)):
             return own  # type: ignore[no-any-return]
         if isinstance(getattr(module, "model", None), Transformer):

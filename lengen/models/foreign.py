@@ -1,5 +1,6 @@
 """Networks of anybody's: in the place of a transformer of this suite, or as a function that answers prompts."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -122,7 +123,11 @@ def _continued(module: nn.Module, tokens: Tensor, end: int, steps: int) -> Tenso
     """Return the likeliest tokens behind a batch (B, T), at most so many of them or until all rows have ended."""
     size = tokens.shape[1]
     for _ in range(steps):
-        best = module(tokens)[:, -1].argmax(dim=-1, keepdim=True)
+        try:
+            best = module(tokens)[:, -1].argmax(dim=-1, keepdim=True)
+        except IndexError as error:  # behind its last position
+            warnings.warn(f"the network reads no further ({error}): its answers end there", stacklevel=2)
+            break
         tokens = torch.cat([tokens, best], dim=1)
         if bool((tokens[:, size:] == end).any(dim=1).all()):
             break

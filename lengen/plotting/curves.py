@@ -1,7 +1,7 @@
 """Lines over lengths and over optimizer steps: a panel a value of an axis, a line a variant.
 
 Lines are medians over the seeds that learned their trained range; a seed that did not is a hollow dot. Published values
-are hollow diamonds at the same lengths; many of them have panels of their own below ours.
+are hollow marks of their lines at the same lengths; many of them have panels of their own below ours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from matplotlib.transforms import offset_copy
 
 from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
-from lengen.metrics.measures import most_have_learned
+from lengen.metrics.measures import has_learned, most_have_learned
 from lengen.plotting import sheet as page
 from lengen.plotting.frames import MEASURES, Published, Value, at_same_lengths, keys, mark, medians, metrics, values
 from lengen.plotting.style import Look, in_order, looks
@@ -54,6 +54,7 @@ def curves(
     groups = _groups(drawn, panels, fewest)
     styles = _looks(groups, ordered)
     named = list(styles)
+    lacking = _lacking([group for lines in groups.values() for *_, group in lines])
     compared = [name for name in wanted if MEASURES[name].published and panels != "count"]
 
     def beside_ours(lines: Sequence[Line], kind: tuple[str, str]) -> dict[str, list[Value]]:
@@ -68,8 +69,8 @@ def curves(
         return page.empty()
     down = max(row for row, *_ in cells) + 1
     wide = max(column for _, column, *_ in cells) + 1
-    width = page.PAGE if wide > 1 else page.COLUMN
-    figure = page.sheet(width, 1.65 * down + 0.45 + page.legend_height(named, width))
+    width = page.PAGE if wide > 1 or len(named) > 4 else page.COLUMN
+    figure = page.sheet(width, 1.65 * down + 0.45 + page.legend_height([*named, *lacking], width))
     grid = figure.subplots(down, wide, squeeze=False)
     for axes in grid.flat:
         axes.set_visible(False)
@@ -94,9 +95,19 @@ def curves(
         for line in named
     ]
     hollow = keys(value for points in marks.values() for group in points.values() for value in group)
-    if len(named) > 1 or hollow:
-        page.legend(figure, [*handles, *hollow])
+    if len(named) > 1 or hollow or lacking:
+        page.legend(figure, [*handles, *hollow, *lacking.values()])
     return figure
+
+
+def _lacking(groups: Sequence[Sequence[Run]]) -> dict[str, Line2D]:
+    """Return the handles of a legend for seeds and lines that have not learned, by their labels."""
+    made = [group for group in groups if not group[0].constructed]
+    dot = Line2D([], [], color="0.4", marker="o", ls="", ms=2.6, mfc="none", mew=0.6, label="seed, not learned")
+    line = Line2D([], [], color="0.4", alpha=PALE, lw=1.4, label="pale: most seeds not learned")
+    seen = [(dot, not all(map(has_learned, group))) for group in made]
+    seen += [(line, not most_have_learned(group)) for group in made]
+    return {str(handle.get_label()): handle for handle, is_drawn in seen if is_drawn}
 
 
 def lines_of(picture: Picture, runs: Runs) -> dict[str, tuple[str, str]]:
@@ -277,7 +288,7 @@ def training(
 
 
 def _at_end(axes: Axes, theirs: Sequence[Value], styles: Mapping[str, Look]) -> bool:
-    """Draw published values as hollow marks at the end of the training, in the colours of their lengths.
+    """Draw published values as hollow marks at the end of the training, in the looks of their lengths.
 
     True if any was drawn.
     """
@@ -288,8 +299,8 @@ def _at_end(axes: Axes, theirs: Sequence[Value], styles: Mapping[str, Look]) -> 
         if look and value.lengths[0] == value.lengths[1]:
             drawn = True
             aside = offset_copy(axes.transData, axes.get_figure(root=True), x=3 * (k % 3), units="points")
-            place, face = ([last], [value.value]), "white"
-            axes.plot(*place, "D", color=look.colour, markerfacecolor=face, markersize=5, transform=aside)
+            mark(axes, value._replace(lengths=(int(last), int(last))), look)
+            axes.lines[-1].set_transform(aside)
     axes.set_xlim(right=1.08 * last)
     return drawn
 

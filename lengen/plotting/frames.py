@@ -174,8 +174,8 @@ class Value(NamedTuple):
 Published = Mapping[str, Sequence[Value]]
 """Name of an experiment -> its published values."""
 NONE: Published = {}
-BOUND = {">=": "^", ">": "^", "<=": "v", "<": "v"}
-"""Markers of bounds, which point to the possible values."""
+HALF = {">=": "top", ">": "top", "<=": "bottom", "<": "bottom"}
+"""Filled half of the mark of a bound: the possible values lie there."""
 AROUND = 3.0
 """Points by which a mark at the place of another is larger."""
 
@@ -199,22 +199,27 @@ def at_same_lengths(
 
 
 def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
-    """Draw one hollow mark at its length, with a dotted line over several.
+    """Draw the hollow mark of a line at its length, with a dotted line over several; of a bound half is filled.
 
     The ``number``-th at its place is larger and stands around the others.
     """
+    half = "full" if number else HALF.get(value.relation, "full")
     first, last = value.lengths
     if first < last:
         axes.plot([first, last], [value.value] * 2, ":", color=look.colour, linewidth=0.9, zorder=3.5)
     axes.plot(
-        [last], [value.value], BOUND.get(value.relation, "D"), color=look.colour, markersize=5 + AROUND * number,
-        markerfacecolor="none" if number else "white", markeredgewidth=1.1, zorder=4, clip_on=False,
+        [last], [value.value], look.marker or "D", color=look.colour, markersize=5.5 + AROUND * number,
+        fillstyle=half, markerfacecolor="none" if number else "white" if half == "full" else look.colour,
+        markerfacecoloralt="white", markeredgewidth=1.1, zorder=4, clip_on=False,
     )  # fmt: skip
 
 
 def keys(drawn: Iterable[Value]) -> list[Line2D]:
     """Return the handles of a legend for the hollow marks that are drawn: of numbers, and of bounds."""
-    marks = {BOUND.get(value.relation, "D") for value in drawn}
-    labels = {"D": "published", "^": "published, at least", "v": "published, below"}
-    shown: dict[str, Any] = {"color": "0.35", "markerfacecolor": "white", "markersize": 5, "ls": ""}
-    return [Line2D([], [], marker=mark, label=text, **shown) for mark, text in labels.items() if mark in marks]
+    halves = {HALF.get(value.relation, "full") for value in drawn}
+    labels = {"full": "published (hollow)", "top": "published, at least", "bottom": "published, below"}
+    faces = {half: "white" if half == "full" else "0.35" for half in labels if half in halves}
+    shown: dict[str, Any] = {"color": "0.35", "markerfacecoloralt": "white", "marker": "o", "markersize": 5.5, "ls": ""}
+    return [
+        Line2D([], [], label=labels[half], **shown | {"fillstyle": half, "mfc": face}) for half, face in faces.items()
+    ]

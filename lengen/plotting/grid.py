@@ -69,6 +69,8 @@ def grid(
         lines = [titles.get(experiment.variant, title)]
         if len(theirs) == 1:
             lines.append(f"dashed: published {theirs[0].printed}")
+        if not most_have_learned(group):
+            lines.append("grey: not learned")
         axes.set(title="\n".join(filter(None, lines)), xlabel="", ylabel="")
         if place + across >= len(maps):
             axes.set_xlabel(horizontal)

@@ -434,3 +434,8 @@ class Run:
         scalars = self.info.get("scalars")
         value = scalars.get(name) if isinstance(scalars, Mapping) else None
         return float(value) if isinstance(value, int | float) else other
+
+
+def said_against(info: Mapping[str, Any]) -> str:
+    """Return what the record of a run notes of a training that never left chance; else nothing."""
+    return " ".join(info.get("notes", ())) if info.get("never_left_chance") else ""

@@ -137,6 +137,10 @@ def _among(sort: type, name: str) -> str:
     return nearest(name, names) if names else "; it has none"
 
 
+SPELLED = {bool: "true or false", int: "a whole number, such as 500 or 1e3", float: "a number, such as 0.5 or 1e-3"}
+"""Values of a type, in words."""
+
+
 def _parsed(what: str, text: str, declared: Any, held: Any, values: Mapping[str, Any]) -> Any:
     """Parse a value as plain data of the declared type."""
     axis = axis_of(declared)
@@ -153,6 +157,8 @@ def _parsed(what: str, text: str, declared: Any, held: Any, values: Mapping[str,
     if axis:
         kind = "none" if value is None else value
         return _chosen(what, axis, kind, held) if isinstance(kind, str) else kind
+    if isinstance(value, str) and declared in SPELLED:
+        raise SettingError(f"{what}={text}: expected {SPELLED[declared]}")
     word = declared is str or typing.get_origin(declared) is typing.Literal
     return text if word and not isinstance(value, str) else value
 

@@ -373,8 +373,8 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of(
         "table4.3", "Additions alone and with sub-tasks", f"{OWN}:sweep", TABLE43, csv=f"{OWN}:table4_3_csv",
-        caption="A dot is a run, a bar the median. Greedy: the most probable token; sampled: at temperature 1, as "
-        "published. Published cells are means over other widths, in results/published.csv.",
+        caption="Exact match: median (lowest to highest). Greedy: the most probable token; sampled: at temperature 1, "
+        "as published. Published cells are means over other widths, in results/published.csv.",
     ),
     figure_of(
         "fig4.7", "Answer loss by width and sub-tasks", f"{OWN}:losses", TABLE43,

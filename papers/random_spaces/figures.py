@@ -7,7 +7,8 @@ correct token], 2 [mean, deviation], places) with ``uncertainty_prompts.<length>
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,6 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 # ------------------------------------------------------------------ Table 4.3, Figures 4.7 and 4.8: the sweep
 
-Measure = Callable[[Run, Sequence[int]], float]
 NAMES = {"add": "additions only", "mix": "with sub-tasks"}
 
 
@@ -168,52 +168,56 @@ def table4_3_csv(runs: Runs) -> str:
 
 
 def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Draw exact match by width and mixture, a column for each length: greedy above, sampled below."""
-    kinds = {"greedy": "teacher_forced", "sampled": "sampled"}
-    measures = {
-        f"Exact match,\n{name}": lambda run, group, mode=mode: run.grid.total(zip(group), mode).rate("correct")
-        for name, mode in kinds.items()
-    }
-    return _swept(runs, measures, share=True)
+    """Write exact match by width, length and mixture in sentences: median, lowest and highest of the runs."""
+    every = swept.distinct(runs)
+    widths = sorted(set(map(swept.width, every)))
+    lines = []
+    for width, group in itertools.product(widths, swept.groups(every[0]) if every else ()):
+        said = [f"{_role(every[0], group).replace(chr(10), ' ')}{f', width {width}' * (len(widths) > 1)}"]
+        for name, mode in (("greedy", "teacher_forced"), ("sampled", "sampled")):
+            rates = {
+                label: [run.grid.total(zip(group), mode).rate("correct") for run in every
+                        if (swept.kind(run), swept.width(run)) == (kind, width)] for kind, label in NAMES.items()
+            }  # fmt: skip
+            said.append("; ".join(f"{label}, {name}: {_spread(found)}" for label, found in rates.items() if found))
+        lines.append("\n".join(said))
+    figure = plotting.sheet(plotting.PAGE, 1.9 * max(1, len(lines) / 3))
+    axes = figure.subplots()
+    axes.set_axis_off()
+    axes.text(0, 0.5, "\n\n".join(lines) or "no runs", va="center", linespacing=1.3)
+    return figure
+
+
+def _spread(rates: Sequence[float]) -> str:
+    low, middle, high = (f"{100 * value:.0f}" for value in np.quantile(rates, (0, 0.5, 1)))
+    return f"{middle} %{f' ({low} to {high} %)' * (low < high)}"
 
 
 def losses(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw the answer loss by width and mixture, a column a length."""
-    return _swept(runs, {"Answer loss\n(nats per token)": _loss}, share=False)
-
-
-def _loss(run: Run, group: Sequence[int]) -> float:
-    return plotting.arrays([run], "values.answer_loss", group)[0]
-
-
-def _swept(runs: Runs, measures: Mapping[str, Measure], share: bool) -> Figure:
     every = swept.distinct(runs)
     if not every:
         return plotting.empty()
     groups = swept.groups(every[0])
     rows = [
-        (label, group, f"{swept.width(run)}", NAMES[swept.kind(run)], value)
-        for run in every for group in groups for label, measure in measures.items()
-        if (value := measure(run, group)) == value
+        (group, f"{swept.width(run)}", NAMES[swept.kind(run)], value)
+        for run in every for group in groups if (value := _loss(run, group)) == value
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["measure", "group", "width", "training", "value"])
-    figure = plotting.sheet(plotting.PAGE, 1.75 * len(measures) + 0.75)
-    grid = figure.subplots(len(measures), len(groups), squeeze=False, sharey="row")
+    frame = pd.DataFrame(rows, columns=["group", "width", "training", "value"])
+    figure = plotting.sheet(plotting.PAGE, 2.5)
     colours = {name: plotting.looks([name])[name].colour for name in NAMES.values()}
-    for place, (line, label) in enumerate(zip(grid, measures, strict=True)):
-        for axes, group in zip(line, groups, strict=True):
-            points = frame[(frame["measure"] == label) & (frame["group"] == group)]
-            _dots(axes, points, "width", "training", list(NAMES.values()), colours)
-            axes.set(title=_role(every[0], group) if place == 0 else "", ylabel="")
-            axes.set_xlabel("Width" if place == len(grid) - 1 else "")
-        line[0].set_ylabel(label)
-        if share:
-            plotting.percent(line[0])
-        else:
-            line[0].set_ylim(bottom=0)
+    for axes, group in zip(figure.subplots(1, len(groups), sharey="row", squeeze=False)[0], groups, strict=True):
+        _dots(axes, frame[frame["group"] == group], "width", "training", list(NAMES.values()), colours)
+        axes.set(title=_role(every[0], group), ylabel="", xlabel="Width")
+    figure.axes[0].set_ylabel("Answer loss\n(nats per token)")
+    figure.axes[0].set_ylim(bottom=0)
     handles = [Line2D([], [], marker="o", ls="", color=colours[name], label=name) for name in NAMES.values()]
     plotting.legend(figure, handles)
     return figure
+
+
+def _loss(run: Run, group: Sequence[int]) -> float:
+    return plotting.arrays([run], "values.answer_loss", group)[0]
 
 
 def _role(run: Run, group: Sequence[int]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengen.benchmark import TASKS, adderboard, commands
+from lengen.benchmark import TASKS, commands
 from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Grid
 from reproduce.catalogue import CATALOGUE, hash_of, newest
@@ -32,14 +32,14 @@ class Stored(commands.Sources):
 
     def model(self, options: argparse.Namespace) -> "tuple[Loaded, int]":
         """Return a folder's model, else that of the newest run, and the seed."""
-        from lengen.loading import Found
-        from lengen.loading import Model as Loaded
-
         if _folder(options.run) is not None:
             if options.seed is not None or options.profile is not None:
                 raise PredictionError(f"--run {options.run} is the folder of one run: leave --seed and --profile out")
             return super().model(options)
         model = find(CATALOGUE.select_one(options.run), options.profile, options.seed)
+        from lengen.loading import Found
+        from lengen.loading import Model as Loaded
+
         return Loaded(Found(model.spec, model.weights, model.name)), model.run.seed if model.run else 0
 
     def examples(self, options: argparse.Namespace, seed: int, spec: "Spec") -> int:
@@ -51,7 +51,7 @@ class Stored(commands.Sources):
             parts = (known if known and hash_of(known) == info.get("spec_hash") else spec).trainings()
         else:
             experiment = CATALOGUE.select_one(options.run)
-            run = find(experiment, options.profile, seed).run
+            run = find(experiment, options.profile, seed, tell=False).run
             parts = experiment.specs[run.profile].trainings() if run else ()
         return sum(part.train.steps * part.train.batch for part in parts)
 
@@ -70,6 +70,8 @@ class Stored(commands.Sources):
 
     def adders(self, options: argparse.Namespace, report: "Report") -> "list[Judged]":
         """Judge the model that a paper constructs at the wanted size, else the newest run with weights."""
+        from lengen.benchmark import adderboard
+
         offered = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
         names = list(offered) if options.selector is None else [CATALOGUE.select_one(options.selector).name]
         models = []

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from lengen import benchmark
 from lengen.data.lines import typed_lines, typed_operands
 from lengen.experiment import PROFILES, Experiment, Figure
-from lengen.results.records import Run
+from lengen.results.records import Run, said_against
 from lengen.settings.spec import Spec, from_dict
 from reproduce.catalogue import CATALOGUE, SelectorError, check_profile, newest
 from reproduce.pages import terminal
-from reproduce.runs.display import counter
+from reproduce.runs.display import counter, waiting
 from reproduce.store.checkout import stores
 from reproduce.store.files import check_place, one_line, readable
 from reproduce.store.store import WEIGHTS
@@ -48,7 +48,8 @@ def encode_command(options: argparse.Namespace) -> int:
     experiment = CATALOGUE.select_one(options.selector)
     spec = _spec(experiment).override(*experiment.shown)
     operands = _operands(options, spec)
-    from lengen import solve as show
+    with waiting("loading torch"):
+        from lengen import solve as show
 
     encoded = show.encode(spec, operands, options.task)
     print(json.dumps(encoded, ensure_ascii=False) if options.json else terminal.aligned(encoded, terminal.width()))
@@ -64,7 +65,8 @@ def solve_command(options: argparse.Namespace) -> int:
     spec = _spec(experiment).override(*experiment.shown)
     piped = options.operands in ([], ["-"])
     problems = _lines(options, spec) if piped else [_operands(options, spec)]
-    from lengen import solve as show
+    with waiting("loading torch"):
+        from lengen import solve as show
 
     # Bad operands are told before a run is looked for.
     for operands in problems:
@@ -110,7 +112,8 @@ def probe_command(options: argparse.Namespace) -> int:
     experiment = CATALOGUE.select_one(options.selector)
     figure = _picture(experiment, options.out) if options.out else None
     operands = _operands(options, _spec(experiment))
-    from lengen import solve as show
+    with waiting("loading torch"):
+        from lengen import solve as show
 
     show.encode(_spec(experiment), operands)
     model = find(experiment, options.profile, options.seed, options.with_overrides)
@@ -161,11 +164,13 @@ class Model(NamedTuple):
 
 
 def find(
-    experiment: Experiment, profile: str | None = None, seed: int | None = None, with_overrides: bool = False
-) -> Model:
+    experiment: Experiment, profile: str | None = None, seed: int | None = None, with_overrides: bool = False,
+    tell: bool = True,
+) -> Model:  # fmt: skip
     """Return the newest finished run of an experiment's declared setting, or the model that it constructs.
 
     ``with_overrides``: the newest run, even if it was made with ``--set``. A smoke run answers if its profile is named.
+    ``tell``: what a run says against itself, such as that it never left chance, is said on stderr.
     Raises `StoreError` with the run to make where there is none, `SelectorError` where one of a constructed
     model is asked for.
     """
@@ -176,6 +181,8 @@ def find(
         )
         made = "".join(f" --set {override}" for override in run.info["overrides"])
         name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
+        if tell and (against := said_against(run.info)):
+            print(one_line(f"{name}: {against}"), file=sys.stderr)
         # As a plain specification, without the sections of its paper.
         return Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)
     without_runs(f"{experiment.name} is constructed", seed=seed, with_overrides=with_overrides)
@@ -211,11 +218,11 @@ def shown_name(name: str, profile: str | None) -> str:
 
 def named(name: str) -> "Found":
     """Return the parts of the model of an experiment, or of its size ``NAME/smoke``, for `lengen.load`."""
-    from lengen.loading import Found, said_against
+    from lengen.loading import Found
 
     stem, _, last = name.rpartition("/")
     profile = last if last in PROFILES and stem.count("/") == 2 else None
     experiment = CATALOGUE.select_one(stem if profile else name)
-    model = find(experiment, profile)
+    model = find(experiment, profile, tell=False)
     note = "" if model.run is None else said_against(model.run.info)
     return Found(model.spec.override(*experiment.shown), model.weights, model.name, note)

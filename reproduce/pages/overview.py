@@ -58,6 +58,8 @@ SQUARES: Mapping[str, tuple[str, str]] = {
     **{word: (LOOKS[word].fill, LOOKS[word].sign) for word in WORDS if word != HOLDS},
 }
 """Answer -> colour and sign of its square."""
+DARK = "@media (prefers-color-scheme: dark){svg{filter: invert(.9) hue-rotate(180deg)}}"
+"""On a dark page the picture is dark, and its colours are the same."""
 LETTERS = 11
 """Of a line in a square."""
 
@@ -144,7 +146,8 @@ def picture(compared: Sequence[Comparison]) -> str:
         words = [word for word in SQUARES if word in there]
         handles = [Patch(facecolor=SQUARES[word][0], label=f"{SQUARES[word][1]} {word}") for word in words]
         figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
-        return plotting.pictures(figure, ("svg",), said(compared))["svg"].decode("utf-8")
+        drawn = plotting.pictures(figure, ("svg",), said(compared))["svg"].decode("utf-8")
+        return drawn.replace("</style>", f"{DARK}</style>", 1)
 
 
 def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:

@@ -94,9 +94,9 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
     lines = [line for comparison in comparisons for line in comparison.lines]
     beyond, middle, constant = hard(lines), hard(lines, MIDDLE), met_by_constant(lines)
     return (
-        f"**{beyond.within_5} of {beyond.compared} published values beyond the trained range and above {MET} % are "
-        f"met** within {MET} points (of these between {MET} and 95 %: {middle.within_5} of {middle.compared}); of all "
-        f"{compared} we meet {met}, and a model with 100 % inside the range and 0 % beyond it would meet {constant}. "
+        f"**{beyond.within_5} of the {beyond.compared} published values that are of longer problems and above {MET} % "
+        f"are met** within {MET} points ({middle.within_5} of the {middle.compared} between {MET} and 95 %). Of all "
+        f"{compared} we meet {met}; a model with 100 % inside the range and 0 % beyond it would meet {constant}. "
         f"{_statements(comparisons)}"
     )
 
@@ -107,21 +107,23 @@ def _statements(found: Sequence[Comparison]) -> str:
     easier = sum(overview.look(one) == overview.EASIER for each in found for one in each.answers)
     words = {
         HOLDS: f"{counts[HOLDS]} hold" + f" ({easier} on {SHORTER})" * bool(easier),
-        REPAIRED: f"{counts[REPAIRED]} once a proof is repaired",
-        **{word: f"{counts[word]} {terminal.plural(word, counts[word])}" for word in (CONTRADICTED, *UNDECIDED)},
+        REPAIRED: f"{counts[REPAIRED]} hold once a proof is repaired",
+        **{word: f"{counts[word]} {'are' if counts[word] > 1 else 'is'} {word}" for word in (CONTRADICTED, *UNDECIDED)},
     }
     decided = [answer for one in found for answer in one.answers if answer.word not in UNDECIDED]
     before = [text.name(answer) for answer in decided if not answer.younger]
     listed = text.listed([words[word] for word in WORDS if counts[word]])
-    named = f" ({', '.join(before)})" * bool(before)
-    every = f"Of {sum(counts.values())} main statements {listed}."
-    return f"{every} Of the {len(decided)} decided, {len(before)} were worded before their runs{named}."
+    named, after = f" ({', '.join(before)})" * bool(before), len(decided) - len(before)
+    written = f"Of the {len(decided)} decided, {len(before)} were written before their runs{named}, {after} after some."
+    return f"Of {sum(counts.values())} main statements {listed}. {written}"
 
 
 def first(comparisons: Sequence[Comparison]) -> str:
     """Return the results, and the picture with its alternative text and its caption."""
     picture = f"![{overview.right(comparisons)}](results/{overview.FILE})"
-    caption = "*Left: the statements. Right: medians over trainings; published values are hollow.*"
+    drawn = overview.headline(comparisons)
+    title = drawn.title[0].lower() + drawn.title[1:] if drawn else ""
+    caption = f"*Left: the statements.{f' Right: medians of {title}; hollow marks are published.' * bool(title)}*"
     return f"{sentence(comparisons)}\n\n{picture}\n\n{caption} New: [eight findings](docs/findings.md)."
 
 

@@ -6,7 +6,8 @@ the clock, 4 times a second at most; elsewhere an event is a line, and a run spe
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from lengen.results.progress import Progress
@@ -247,6 +248,19 @@ def described(progress: Progress) -> list[str]:
     if progress.accuracy is not None:
         words.append(f"accuracy {100 * progress.accuracy:.1f} %")
     return words
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say on a terminal what takes seconds, until it is done."""
+    live = sys.stderr is not None and sys.stderr.isatty()
+    if live:
+        print(f"{what} ...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if live:
+            print(end="\r\x1b[K", file=sys.stderr, flush=True)
 
 
 def counter(what: str, stream: TextIO, now: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:

@@ -200,6 +200,7 @@ def test_every_package_that_finds_runs_is_asked(monkeypatch):
     monkeypatch.setattr(library, "entry_points", lambda group: EntryPoints(points).select(group=group))
     assert repr(lengen.load("theirs/run")) == "<theirs/run>"
     refused(ValueError, "'none' is no folder of a run, and names none: ", lengen.load, "none")
+    refused(ValueError, "names none: nearest: sums-coupled", lengen.load, "sums-copled")
 
 
 @pytest.mark.slow

@@ -190,6 +190,31 @@ def test_a_module_with_its_own_tokenizer_is_scored_while_it_trains(module, answe
     assert trained.modes == {False}, "it answers in evaluation mode"
 
 
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda prompts: ["1"] * len(prompts), "function of the module that returns one from prompts to texts"),
+        (lambda module: None, "answers nothing"),
+        (lambda module: lambda prompts: "1", "a list of as many texts"),
+    ],
+)
+def test_what_makes_no_answerer_is_refused_before_it_trains(answer, sentence):
+    module = Copies()
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        fitted(lengen.BenchmarkScores("copy", 6, answer), module=module)
+    assert module.global_step == 0
+
+
+def test_a_network_with_few_positions_answers_as_far_as_they_go():
+    network = nn.Embedding(3, 3)
+    with torch.no_grad():
+        network.weight.copy_(torch.eye(3))
+    few = nn.Module()
+    few.forward = lambda tokens: network(tokens) + nn.Embedding(4, 3).weight.mul(0)[torch.arange(tokens.shape[1])]
+    with pytest.warns(UserWarning, match="reads no further"):
+        assert lengen.character_model(few, "01$")(["00", "11111"]) == ["000", ""]
+
+
 def test_characters_and_modules_of_ours_answer_too():
     class Characters(Copies):
         def __init__(self):

@@ -144,14 +144,31 @@ def test_published_values_are_hollow_at_the_same_lengths_and_many_have_a_panel()
 def test_published_values_of_one_place_stand_around_each_other_and_bounds_are_in_the_legend():
     runs = [(item(name), [run(curve({5: 1.0, 9: 0.5}), PAIRS)]) for name in "ab"]
     figure = draw("curves", runs, {"p/f/a": [value()], "p/f/b": [value(), value(value=0.1, relation="<")]})
-    drawn = [line for line in figure.axes[0].lines if line.get_marker() in ("D", "v")]
-    first, second, bound = (line for line in drawn if line.get_zorder() == 4)
+    lines = {zorder: [line for line in figure.axes[0].lines if line.get_zorder() == zorder] for zorder in (3, 4)}
+    first, second, bound = lines[4]
+    shapes = [line.get_marker() for line in lines[3]]
+    assert [mark.get_marker() for mark in lines[4]] == [shapes[0], shapes[1], shapes[1]] and shapes[0] != shapes[1]
+    assert [mark.get_fillstyle() for mark in lines[4]] == ["full", "full", "bottom"]
     for mark in (first, second, bound):
         at = mark.get_transform().transform(mark.get_xydata())
         assert at == pytest.approx(figure.axes[0].transData.transform(mark.get_xydata())), "no mark stands aside"
     assert first.get_markersize() < second.get_markersize() and second.get_markerfacecolor() == "none"
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts[-2:] == ["published", "published, below"]
+    assert texts[-2:] == ["published (hollow)", "published, below"]
+
+
+def test_what_has_not_learned_is_in_the_legend_of_lines_and_in_the_title_of_a_map():
+    lost = run(curve({5: 0.1, 9: 0.0}), PAIRS)
+    for group, expected in (
+        ([lost], ["seed, not learned", "pale: most seeds not learned"]),
+        ([run(curve({5: 1.0}), PAIRS)], []),
+    ):
+        figure = draw("curves", [(item("a"), group)])
+        assert [text.get_text() for legend in figure.legends for text in legend.get_texts()] == ["a", *expected][
+            : 3 * len(expected)
+        ]
+    for inside, title in ((1.0, "a"), (0.1, "a\ngrey: not learned")):
+        assert draw("grid", [(item("a"), [run(grid(0.5, inside=inside))])]).axes[0].get_title() == title
 
 
 def test_a_table_has_the_trained_lengths_together_but_those_with_published_cells():

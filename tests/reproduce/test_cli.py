@@ -73,7 +73,7 @@ def refused(capsys, *arguments):
     (["run", "toy", "--jobs", "1", "2"], "unrecognized arguments: 2"),
     (["run", "toy", "--seeds=0", "2"], "unrecognized arguments: 2"),
     (["run", "toy", "--set", "model.nosuch=3"], "no field 'nosuch'"),
-    (["run", "toy", "--set", "train.steps=abc"], "expected int, got str"),
+    (["run", "toy", "--set", "train.steps=abc"], "train.steps=abc: expected a whole number, such as 500 or 1e3"),
     (["run", "toy/fig3"], "has no cpu profile (needs a GPU)"),
     (["run"], "required: SELECTOR"),
     (["figures", "toy/fig2"], "fig2 is not drawn"),

@@ -386,6 +386,9 @@ def test_what_a_notebook_and_a_folder_hand_down_stops_no_command(tmp_path):
         words = [sys.executable, "-m", "reproduce", *command.split()]
         done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0 and "Error" not in done.stderr, done.stderr
+    (tmp_path / "none.jsonl").write_text("")
+    words = [sys.executable, "-P", "-m", "lengen", "score", "copy", "none.jsonl", "--picture", "p.png"]
+    assert subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True).returncode == 0
     code = "import os, lengen; print(os.environ['MPLBACKEND'])"
     words = [sys.executable, "-P", "-c", code]
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)

@@ -27,7 +27,9 @@ def results(tmp_path_factory):
 
 
 def test_a_model_answers_its_main_task_and_its_hint(results, reproduce):
-    main_task = json.loads(reproduce("solve task_hinting/fig3.6/successor 5 3 1 --json --profile smoke").out)
+    said = reproduce("solve task_hinting/fig3.6/successor 5 3 1 --json --profile smoke")
+    assert "task_hinting/fig3.6/successor smoke seed 0 v1 (local): it never left chance" in said.err
+    main_task = json.loads(said.out)
     assert main_task["prompt"] == "5 3 1 ⊥" and main_task["answer"] == "1 3 5"
     assert len(main_task["output"].split()) == 3
     asked = "solve task_hinting/fig3.6/successor 5 3 1 3 --task successor --json --profile smoke"

@@ -17,7 +17,7 @@ from reproduce.commands import table
 from reproduce.comparison.compare import compare
 from reproduce.comparison.values import MET
 from reproduce.pages import listing, terminal
-from reproduce.runs.display import PATIENCE, QUIET, counter
+from reproduce.runs.display import PATIENCE, QUIET, counter, waiting
 from reproduce.store.checkout import stores
 from reproduce.store.reference import Reference
 from reproduce.store.store import LOGGERS, LocalStore
@@ -167,6 +167,14 @@ def test_solve_tells_of_every_token_in_one_line_of_a_terminal_or_now_and_then():
     spec = theorem(3, 2, lengths=(2,), counts=(3,))
     found = show.solve(spec, None, ["57", "48", "96"], report=lambda done, most: seen.append((done, most)))
     assert seen == [(slot, len(str(found["output"]))) for slot in range(16)]
+
+
+def test_what_takes_seconds_is_said_on_a_terminal_alone_and_cleared(monkeypatch):
+    for stream, expected in ((Terminal(), "loading torch ...\r\x1b[K"), (io.StringIO(), "")):
+        monkeypatch.setattr("sys.stderr", stream)
+        with waiting("loading torch"):
+            pass
+        assert stream.getvalue() == expected
 
 
 class Board(Logger):

@@ -119,7 +119,8 @@ def test_what_is_no_number_is_told_the_spelling(typed, answer):
 
 def test_bad_operands_are_refused_before_torch_is_loaded():
     code = (
-        "import sys; from reproduce.cli import main; "
+        "import pkgutil, sys; from reproduce.cli import main; from reproduce.commands.table import COMMANDS; "
+        "[pkgutil.resolve_name(f'reproduce.commands.{row.answer}') for row in COMMANDS]; "
         "code = main(['solve', 'coupling/thm4.1/construction', '57', 'abc']); assert 'torch' not in sys.modules; "
         "sys.exit(code)"
     )

@@ -74,3 +74,18 @@ def test_shared_tensors_count_once():
     _, tied = made(data_spec("addition"), tied=True)
     free, shared = (judged(data, net, adderboard.problems(1)).parameters for net in (model, tied))
     assert free - shared == model.embedding.weight.numel()
+
+
+@pytest.mark.parametrize(
+    ("body", "right", "said"),
+    [
+        ("return torch.tensor([a + b])", 12, ""),
+        ("return str(a + b)", 0, "0 + 0: TypeError: add returned a text, which equals no number"),
+        ("raise SystemExit(3)", 0, "0 + 0: SystemExit: 3"),
+    ],
+)
+def test_a_file_is_judged_as_the_check_compares(body, right, said, tmp_path):
+    head = "import torch\ndef build_model(): return torch.nn.Linear(1, 1), {'name': 'x', 'params': 2}\n"
+    (tmp_path / "mine.py").write_text(f"{head}def add(model, a, b):\n    {body}\n")
+    found = adderboard.judge_submission(tmp_path / "mine.py", pairs=2)
+    assert found.edges + found.pairs == right and found.why == said

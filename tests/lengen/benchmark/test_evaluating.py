@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -114,6 +115,17 @@ def test_a_causal_language_model_answers_in_the_order_of_the_prompts():
 
     model = SimpleNamespace(generate=generate, device="cpu")
     assert from_transformers(model, Tokenizer(), at_once=2)(["123=", "4=", "56="]) == ["123", "4", "56"]
+    asked = []
+    model.generate = lambda max_new_tokens, **inputs: (
+        asked.append(max_new_tokens) or generate(max_new_tokens=0, **inputs)
+    )
+    model.named_modules, model.config = (
+        lambda: [("wpe", nn.Embedding(4, 1))],
+        SimpleNamespace(max_position_embeddings=4),
+    )
+    window = "a text as long as the learned positions has no answer, and takes none from shorter ones"
+    assert from_transformers(model, Tokenizer())(["123=", "4=", "56="]) == ["", "4", "56"], window
+    assert asked == [2, 1]
     with pytest.raises(HuggingFaceError, match="no generate"):
         from_transformers(object(), Tokenizer())
 
@@ -122,7 +134,7 @@ def test_models_of_transformers_answer():
     transformers = pytest.importorskip("transformers")
     common = {"vocab_size": 12, "bos_token_id": 11, "eos_token_id": 11, "pad_token_id": 11}
     for model in (
-        transformers.GPT2LMHeadModel(transformers.GPT2Config(n_embd=8, n_layer=1, n_head=1, **common)),
+        transformers.GPT2LMHeadModel(transformers.GPT2Config(n_positions=8, n_embd=8, n_layer=1, n_head=1, **common)),
         transformers.LlamaForCausalLM(
             transformers.LlamaConfig(
                 hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, **common
@@ -262,3 +274,23 @@ def test_the_training_stream_is_that_of_the_run():
     assert [line["text"] for line in found] == [
         data.vocab.decode(row) for step in range(2) for row in data.batch(step).tokens
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "mine.py:answer", "--on", "copy", "--problems", "mine.jsonl", "--out", "./mine.jsonl"],
+        ["score", "copy", "mine.csv", "--scores", "mine.csv"],
+    ],
+)
+def test_no_command_replaces_what_it_reads(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.jsonl", "mine.csv"):
+        Path(name).write_text("12=12\n")
+    assert entry(words) == 2 and "would replace what is read" in capsys.readouterr().err
+    assert Path("mine.jsonl").read_text() == Path("mine.csv").read_text() == "12=12\n"
+
+
+def test_a_function_that_ends_the_program_is_one_sentence():
+    with pytest.raises(TaskError, match=r"the function failed for .*\(SystemExit: 4\)"):
+        lengen.evaluate(lambda prompts: sys.exit(4), "copy")

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 from contextlib import nullcontext
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -22,6 +23,7 @@ from lengen.benchmark import (
     read_line,
     read_predictions,
     read_submission,
+    scoring,
     task_of,
     write_submission,
 )
@@ -236,6 +238,12 @@ def test_a_submission_is_two_files(tmp_path):
     found, grids = read_submission(submission(tmp_path, seeds=(0, 1, 2)))
     assert found.seeds == tuple(grids) == (0, 1, 2)
     assert {measures(grid, found.size).reach for grid in grids.values()} == {600}
+
+
+def test_a_row_of_a_table_reads_its_predictions_once(tmp_path, monkeypatch):
+    read, folder = Mock(wraps=scoring.read_predictions), submission(tmp_path)
+    monkeypatch.setattr(scoring, "read_predictions", read)
+    assert row(folder)[1]["reach"] == "600" and read.call_count == 1
 
 
 TRAINED = {"kind": "trained", "parameters": 7}
