@@ -23,7 +23,7 @@ from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import SHORTER
 from reproduce.comparison.measures import tested
 from reproduce.comparison.published import PROFILES, load
-from reproduce.comparison.recorded import CONTRADICTED, HOLDS, MET, REPAIRED, UNDECIDED, WORDS
+from reproduce.comparison.recorded import CONTRADICTED, HOLDS, MET, NOT_SEEN, OPEN, REPAIRED, UNDECIDED, WORDS
 from reproduce.comparison.values import MIDDLE, hard, met_by_constant
 from reproduce.pages import ladder, overview, report, terminal, text
 from reproduce.pages.comparison import RULES, score_of, statements_table
@@ -94,37 +94,44 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
     lines = [line for comparison in comparisons for line in comparison.lines]
     beyond, middle, constant = hard(lines), hard(lines, MIDDLE), met_by_constant(lines)
     return (
-        f"**{beyond.within_5} of the {beyond.compared} published values that are of longer problems and above {MET} % "
-        f"are met** within {MET} points ({middle.within_5} of the {middle.compared} between {MET} and 95 %). Of all "
-        f"{compared} we meet {met}; a model with 100 % inside the range and 0 % beyond it would meet {constant}. "
-        f"{_statements(comparisons)}"
+        f"**We meet {beyond.within_5} of the {beyond.compared} published accuracies above {MET} % on problems longer "
+        f"than trained**, within {MET} points; of the {middle.compared} between {MET} and 95 %, {middle.within_5}. Of "
+        f"all {compared} we meet {met}; a model that never generalizes would meet {constant}.\n\n{_statements(comparisons)}"
     )
 
 
-def _statements(found: Sequence[Comparison]) -> str:
+def _statements(comparisons: Sequence[Comparison]) -> str:
     """Return the number of main statements by answer, and which of the decided were worded before their runs."""
-    counts = sum((one.counts for one in found), Counter[str]())
-    easier = sum(overview.look(one) == overview.EASIER for each in found for one in each.answers)
+    counts = sum((comparison.counts for comparison in comparisons), Counter[str]())
+    easier = sum(
+        overview.look(answer) == overview.EASIER for comparison in comparisons for answer in comparison.answers
+    )
     words = {
-        HOLDS: f"{counts[HOLDS]} hold" + f" ({easier} on {SHORTER})" * bool(easier),
-        REPAIRED: f"{counts[REPAIRED]} hold once a proof is repaired",
-        **{word: f"{counts[word]} {'are' if counts[word] > 1 else 'is'} {word}" for word in (CONTRADICTED, *UNDECIDED)},
+        HOLDS: f"hold{f' ({easier} on {SHORTER})' * bool(easier)}",
+        REPAIRED: "hold once a printed proof is corrected",
+        CONTRADICTED: "are contradicted at our size",
+        NOT_SEEN: "are not seen here (the effect is missing)",
+        OPEN: "is open (not run, not learned, or trainings disagree)",
     }
-    decided = [answer for one in found for answer in one.answers if answer.word not in UNDECIDED]
+    decided = [answer for comparison in comparisons for answer in comparison.answers if answer.word not in UNDECIDED]
     before = [text.name(answer) for answer in decided if not answer.younger]
-    listed = text.listed([words[word] for word in WORDS if counts[word]])
-    named, after = f" ({', '.join(before)})" * bool(before), len(decided) - len(before)
-    written = f"Of the {len(decided)} decided, {len(before)} were written before their runs{named}, {after} after some."
-    return f"Of {sum(counts.values())} main statements {listed}. {written}"
+    listed = text.listed([f"{counts[word]} {words[word]}" for word in WORDS if counts[word]])
+    named = f" ({', '.join(before)})" * bool(before)
+    return (
+        f"Of {sum(counts.values())} *statements*, sentences of the papers that runs can test, {listed}. A divided "
+        "box has parts with different answers, and counts as the worst. A small model without an effect is no evidence "
+        f"against a paper. For {len(before)} of the {len(decided)} decided the test was written before its runs{named}."
+    )
 
 
 def first(comparisons: Sequence[Comparison]) -> str:
-    """Return the results, and the picture with its alternative text and its caption."""
+    """Return the picture with its alternative text and its caption, and the results."""
     picture = f"![{overview.right(comparisons)}](results/{overview.FILE})"
     drawn = overview.headline(comparisons)
     title = drawn.title[0].lower() + drawn.title[1:] if drawn else ""
-    caption = f"*Left: the statements.{f' Right: medians of {title}; hollow marks are published.' * bool(title)}*"
-    return f"{sentence(comparisons)}\n\n{picture}\n\n{caption} New: [eight findings](docs/findings.md)."
+    right = f" Right: medians of {title}; hollow marks are published, dotted lines the gap." * bool(title)
+    caption = f"*Left: the statements.{right}*"
+    return f"{picture}\n\n{caption} New: [eight findings](docs/findings.md).\n\n{sentence(comparisons)}"
 
 
 CELL = re.compile(r"\{(\S+) (\d+)(?: (\d+))?\}")
