@@ -96,7 +96,8 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
     return (
         f"**We meet {beyond.within_5} of the {beyond.compared} published accuracies above {MET} % on problems longer "
         f"than trained**, within {MET} points; of the {middle.compared} between {MET} and 95 %, {middle.within_5}. Of "
-        f"all {compared} we meet {met}; a model that never generalizes would meet {constant}.\n\n{_statements(comparisons)}"
+        f"all {compared} we meet {met}; a model that never generalizes would meet {constant}.\n\n"
+        f"{_statements(comparisons)}"
     )
 
 
