@@ -16,7 +16,7 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, verify
 from lengen.formats.base import END, FIRST, PAD
 from lengen.formats.linear import Linear
-from lengen.metrics.responses import edit_distances
+from lengen.metrics.exact_match import edit_distances
 from lengen.models import Transformer
 from lengen.position_ids.digit_places import Coupled
 from lengen.position_ids.places import Consecutive

@@ -23,9 +23,9 @@ from .formats.steps import MultiplicationStages as MultiplicationStages
 from .formats.subtasks import SUBTASKS as SUBTASKS, Subtasks as Subtasks
 from .huggingface import from_transformers as from_transformers
 from .loading import LoadError as LoadError, load as load
-from .metrics.responses import answer_match as answer_match, edit_distances as edit_distances
-from .metrics.responses import exact_match as exact_match
-from .metrics.counted import (
+from .metrics.exact_match import answer_match as answer_match, edit_distances as edit_distances
+from .metrics.exact_match import exact_match as exact_match
+from .metrics.torch_metrics import (
     AnswerMatch as AnswerMatch,
     Counted as Counted,
     EditDistance as EditDistance,
@@ -38,7 +38,7 @@ from .position_ids.base import PositionIds as PositionIds
 from .position_ids.places import Consecutive as Consecutive, Cyclic as Cyclic, NoPositionIds as NoPositionIds
 from .position_ids.digit_places import Coupled as Coupled
 from .position_ids.places import Randomised as Randomised
-from .settings.attention_biases import (
+from .settings.fixed_biases import (
     AttentionBias as AttentionBias,
     Given as Given,
     HardALiBi as HardALiBi,

@@ -14,7 +14,7 @@ from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData, targets
 from lengen.data.writer import Writer
 from lengen.decoding.decoding import generate, most_likely, true_responses
-from lengen.decoding.inside import probe
+from lengen.decoding.probing import probe
 from lengen.digits import OperandError, Problems
 from lengen.models import Decoder, Transformer
 from lengen.part import LONGEST, SettingError

@@ -1,7 +1,7 @@
 """The command line.
 
 Exit codes: 0 done, 1 some runs failed, 2 bad input or a folder that cannot be used, 130 interrupted by Ctrl-C, 143
-by SIGTERM. Nothing here imports torch; `reproduce.commands.table` names the commands.
+by SIGTERM. Nothing here imports torch; `reproduce.commands.command_table` names the commands.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from lengen.cli import Argument, Command
 from reproduce import is_sentence
-from reproduce.commands.table import COMMANDS
+from reproduce.commands.command_table import COMMANDS
 from reproduce.store.files import existing, one_line
 
 ASSIGNED = re.compile(r"(?:--)?([A-Za-z_]\w*(?:\.\w+)+=.*)", re.DOTALL)

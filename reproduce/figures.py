@@ -28,8 +28,8 @@ from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
 from reproduce import PROGRAM
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.values import Value as Published
-from reproduce.comparison.values import values
+from reproduce.comparison.published_values import Value as Published
+from reproduce.comparison.published_values import values
 from reproduce.runs.costs import usable_cores
 from reproduce.store.checkout import checkout, code_digest, others
 from reproduce.store.files import StoreError, write_bytes

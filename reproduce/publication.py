@@ -4,7 +4,7 @@ The committed runs and their comparison enter; files leave, the same bytes from 
 numbers stand between marks alone, so they are never older than the runs.
 
     README.md, papers/*/*.md, docs  prose by hand, facts between marks             pages.readme
-    results/published.csv           every published measurement beside ours        comparison.values
+    results/published.csv           every published measurement beside ours        comparison.published_values
     results/statements.csv          every main statement under a stable id         pages.comparison
     results/overview.svg            main statements as squares, a table beside ours  pages.overview
     results/badges/claims.svg       published values that are met, in one line     badges
@@ -16,7 +16,7 @@ import sys
 from html import escape
 from pathlib import Path
 
-from reproduce.comparison import values
+from reproduce.comparison import published_values
 from reproduce.pages import cards, comparison, crate, overview, readme
 from reproduce.pages.overview import Facts, gather
 from reproduce.store.checkout import checkout
@@ -30,7 +30,7 @@ LEFT, OPEN, GOOD = "#555555", "#6b6b6b", "#22763b"
 
 def claims(facts: Facts) -> str:
     """Return the badge of the published values beyond the trained range that are met, of all papers."""
-    score = values.hard(line for comparison in facts.compared.values() for line in comparison.lines)
+    score = published_values.hard(line for comparison in facts.compared.values() for line in comparison.lines)
     words = f"{score.within_5} of {score.compared} within 5 points"
     return badge("published values beyond the range", words, GOOD if score.compared else OPEN)
 
@@ -59,7 +59,7 @@ def files(repository: Path) -> dict[Path, str]:
     results = repository / "results"
     compared = facts.compared.values()
     texts = {
-        results / "published.csv": values.to_csv(line for one in compared for line in one.lines),
+        results / "published.csv": published_values.to_csv(line for one in compared for line in one.lines),
         results / "statements.csv": comparison.statements_csv(compared),
     }
     texts[results / "badges" / "claims.svg"] = claims(facts)

@@ -15,7 +15,7 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main, parser
 from reproduce.commands import run as runs_of_commands
 from reproduce.commands.promote import MOST
-from reproduce.comparison.values import hard
+from reproduce.comparison.published_values import hard
 from reproduce.pages import overview, readme, terminal, text
 from reproduce.pages.overview import Facts, gather
 from reproduce.runs import costs

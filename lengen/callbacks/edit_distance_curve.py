@@ -11,7 +11,7 @@ from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement, cell_name
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.digits import OperandError, cells
-from lengen.metrics.responses import EDIT_DISTANCE
+from lengen.metrics.exact_match import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.progress import Report

@@ -22,7 +22,7 @@ from lengen.settings.model import EncoderDecoder
 from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec, from_dict, validate
 from lengen.tasks.base import ANSWER, OPERANDS, Task, typed
-from lengen.tasks.sequences import Skewed
+from lengen.tasks.sequence_base import Skewed
 
 
 @dataclass(eq=False)

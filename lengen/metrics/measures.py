@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lengen.metrics.responses import EXACT_MATCH
+from lengen.metrics.exact_match import EXACT_MATCH
 from lengen.results.records import Counts, Run, wilson
 
 if TYPE_CHECKING:

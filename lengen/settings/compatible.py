@@ -4,10 +4,10 @@ from functools import singledispatch
 
 from lengen.part import LONGEST, SettingError
 from lengen.position_ids.base import PositionIds
-from lengen.settings.attention_biases import AttentionBias, Given, HardALiBi, Lines, LineWindow, Window
+from lengen.settings.fixed_biases import AttentionBias, Given, HardALiBi, Lines, LineWindow, Window
 from lengen.settings.model import LARGEST_MODEL, Decoder, LoopsByLength, ModelSpec, NoEncoding, Rotary
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
-from lengen.tasks.sequences import Skewed
+from lengen.tasks.sequence_base import Skewed
 
 
 def check_parts(data: DataSpec, model: ModelSpec, test: TestSpec) -> None:

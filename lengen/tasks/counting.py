@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.tasks.base import Extent
-from lengen.tasks.sequences import OfAlphabet, distinct, number, of_two, shuffled
+from lengen.tasks.sequence_base import OfAlphabet, distinct, number, of_two, shuffled
 
 LARGEST_DIFFERENCE = 5
 """Most that the rarer number of a sequence may be short of the other."""

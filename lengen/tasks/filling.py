@@ -11,7 +11,7 @@ from __future__ import annotations
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import LONGEST, Count
 from lengen.tasks.base import DELIMITER, Extent, Signs
-from lengen.tasks.sequences import OfAlphabet, number, of_two
+from lengen.tasks.sequence_base import OfAlphabet, number, of_two
 
 
 class Filling(OfAlphabet, tag="fill", frozen=True):

@@ -9,7 +9,7 @@ from lengen import digits
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Share
 from lengen.tasks.base import Extent, Row, Rows, fitted, of_decimals
-from lengen.tasks.sequences import Skewed
+from lengen.tasks.sequence_base import Skewed
 
 
 class Increment(Skewed, tag="increment", frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Share
 from lengen.tasks.base import DELIMITER, Extent, Signs
-from lengen.tasks.sequences import OfAlphabet, distinct, number, shuffled, uniform_sequences
+from lengen.tasks.sequence_base import OfAlphabet, distinct, number, shuffled, uniform_sequences
 
 ABOVE = 10_000
 """Larger than any number of an alphabet."""

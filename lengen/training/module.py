@@ -22,7 +22,7 @@ from lengen.data.setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate, verify
 from lengen.digits import Problems, generator, whole
-from lengen.metrics.counted import ExactMatch
+from lengen.metrics.torch_metrics import ExactMatch
 from lengen.models.foreign import Predicting, logits_of
 from lengen.models.layers import round_products
 from lengen.part import SettingError, plain

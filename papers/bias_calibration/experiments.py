@@ -302,7 +302,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )  # fmt: skip
 
 ABC = tuple(item for item in TABLE1 if item.variant in ("successor-abc", "addition-abc"))
-OWN = "papers.bias_calibration.figures"
+OWN = "papers.bias_calibration.drawings"
 LOOK = (
     "Of all heads of the last decoder layer those with the sharpest line within the trained length. Red: trained. A "
     "row reads the token at its left and predicts the next one, least significant digit first."

@@ -45,7 +45,7 @@ def entry(task: str, trick: str) -> Experiment:
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(entry(task, trick) for task in TASKS for trick in TRICKS)
 
-OWN = "papers.matrix.figures"
+OWN = "papers.matrix.drawings"
 CONTROLLED = {f"matrix/{one.task}/{name}" for trick, one in CONTROLS.items() for name in (trick, one.against)}
 FIGURES: tuple[Figure, ...] = (
     figure_of(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison import values
+from reproduce.comparison import published_values
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.statements import AS_NOW, CODES, OTHERWISE, UNKNOWN, history, statements
 from reproduce.pages import comparison, terminal
@@ -66,7 +66,7 @@ def compare_command(options: argparse.Namespace) -> int:
 
 def for_program(comparisons: Sequence[Comparison], form: str) -> str:
     """Return the published values of several papers as CSV; as JSON with the statements."""
-    published = values.to_csv(line for one in comparisons for line in one.lines)
+    published = published_values.to_csv(line for one in comparisons for line in one.lines)
     if form == "csv":
         return published
     tables = {"published": published, "statements": comparison.statements_csv(comparisons)}

@@ -22,7 +22,8 @@ from filelock import SoftFileLease, Timeout
 from lengen.machine import machine
 from reproduce.pages.terminal import width
 from reproduce.store.checkout import checkout, differing, git_fault, locked, results_root
-from reproduce.store.files import HEARTBEAT, LEASE, STALE, StoreError, existing, leased, readable, silent, write_text
+from reproduce.store.files import StoreError, existing, readable, write_text
+from reproduce.store.lease import HEARTBEAT, LEASE, STALE, leased, silent
 
 OLDEST = (3, 11)
 """The first Python that runs this."""

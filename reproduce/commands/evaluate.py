@@ -12,7 +12,7 @@ from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Grid
 from reproduce.catalogue import CATALOGUE, hash_of, newest
 from reproduce.commands.problem import Model, find, of_task_or_experiment, setting, shown_name, without_runs
-from reproduce.comparison.values import values
+from reproduce.comparison.published_values import values
 from reproduce.pages.terminal import width
 from reproduce.runs.display import counter
 from reproduce.store.checkout import stores

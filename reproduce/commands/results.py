@@ -21,8 +21,8 @@ from reproduce.store.checkout import mine, results_root, stores, with_runs
 from reproduce.store.files import readable
 
 if TYPE_CHECKING:
+    from reproduce.comparison.published_values import Value
     from reproduce.comparison.statements import Statement
-    from reproduce.comparison.values import Value
 
 
 def list_command(options: argparse.Namespace) -> int:
@@ -78,8 +78,8 @@ def show_command(options: argparse.Namespace) -> int:
 
 def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Recorded]":
     """Show the published values of a paper, its statements, and the last comparison with them."""
+    from reproduce.comparison.published_values import values
     from reproduce.comparison.statements import statements
-    from reproduce.comparison.values import values
 
     return values(paper), statements(paper), recorded(paper, stores()[0].path.parent)
 
@@ -88,7 +88,7 @@ def _published(
     experiment: Experiment, values: "Sequence[Value]", statements: "Sequence[Statement]", last: Recorded
 ) -> list[listing.Entry]:
     """Return the published values and statements that name an experiment."""
-    from reproduce.comparison.values import span
+    from reproduce.comparison.published_values import span
 
     entries = [
         listing.Entry(

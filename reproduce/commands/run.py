@@ -13,7 +13,7 @@ from lengen.machine import machine
 from lengen.part import SettingError
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, USUAL, usual_profile
-from reproduce.comparison.published import CHECKED
+from reproduce.comparison.published_file import CHECKED
 from reproduce.pages import terminal
 from reproduce.runs import plan as planning
 from reproduce.runs.costs import accuracies, cost_on, in_words, makespan, usable_cores, whole
@@ -123,7 +123,7 @@ def run_command(options: argparse.Namespace) -> int:
             terminal.tell("results/reference holds every run: nothing is missing")
             return 0
     if options.telling_first:
-        from reproduce.comparison.telling import telling_first
+        from reproduce.comparison.run_order import telling_first
 
         plan = replace(plan, jobs=tuple(telling_first(plan.jobs, stores()[0])))
     local = LocalStore(results_root())

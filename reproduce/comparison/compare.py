@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from lengen.experiment import Experiment
 from reproduce.comparison.answers import Answer, Finding, answers
 from reproduce.comparison.measures import reader
-from reproduce.comparison.published import Setting, settings
+from reproduce.comparison.published_file import Setting, settings
+from reproduce.comparison.published_values import Line, Score, lines, printed, score
 from reproduce.comparison.recorded import WORDS
-from reproduce.comparison.values import Line, Score, lines, printed, score
 from reproduce.store.store import Store
 
 

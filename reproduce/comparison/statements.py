@@ -22,7 +22,7 @@ from lengen.part import nearest
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.measures import REGIONS, paper_measures
-from reproduce.comparison.published import PublishedError, load
+from reproduce.comparison.published_file import PublishedError, load
 from reproduce.store.files import StoreError
 
 Check = Literal["level", "above", "trend", "equal", "number"]

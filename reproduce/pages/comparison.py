@@ -17,8 +17,8 @@ from lengen.results.records import to_table
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
+from reproduce.comparison.published_values import Line, hard, number, probability, score
 from reproduce.comparison.recorded import MET, WORDS
-from reproduce.comparison.values import Line, hard, number, probability, score
 from reproduce.pages import terminal, text
 from reproduce.pages.terminal import LOOKS
 from reproduce.pages.text import folded, grouped, table

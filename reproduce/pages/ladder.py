@@ -14,9 +14,9 @@ from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import in_words
 from reproduce.comparison.measures import tested
-from reproduce.comparison.published import load
+from reproduce.comparison.published_file import load
+from reproduce.comparison.published_values import Line, printed, span
 from reproduce.comparison.recorded import MET
-from reproduce.comparison.values import Line, printed, span
 from reproduce.pages.overview import Facts
 from reproduce.pages.text import grouped, table
 from reproduce.runs.costs import cost

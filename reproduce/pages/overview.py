@@ -16,7 +16,7 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.distance import SHORTER
-from reproduce.comparison.published import load
+from reproduce.comparison.published_file import load
 from reproduce.comparison.recorded import HOLDS, MET, WORDS
 from reproduce.pages import text
 from reproduce.pages.terminal import LOOKS

@@ -22,9 +22,9 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import SHORTER
 from reproduce.comparison.measures import tested
-from reproduce.comparison.published import PROFILES, load
+from reproduce.comparison.published_file import PROFILES, load
+from reproduce.comparison.published_values import MIDDLE, hard, met_by_constant
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, MET, NOT_SEEN, OPEN, REPAIRED, UNDECIDED, WORDS
-from reproduce.comparison.values import MIDDLE, hard, met_by_constant
 from reproduce.pages import ladder, overview, report, terminal, text
 from reproduce.pages.comparison import RULES, score_of, statements_table
 from reproduce.pages.overview import Facts

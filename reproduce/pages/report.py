@@ -12,8 +12,8 @@ from lengen.metrics.measures import short
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison
+from reproduce.comparison.published_values import Line, Value, number, score
 from reproduce.comparison.recorded import CONTRADICTED, MET
-from reproduce.comparison.values import Line, Value, number, score
 from reproduce.pages import text
 from reproduce.pages.comparison import score_of, values_table
 from reproduce.pages.overview import Facts

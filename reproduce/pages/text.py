@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from lengen.metrics.measures import short
 from reproduce.comparison.answers import BAND, CEILING, FLOOR, Answer, Finding, Reason, Side
+from reproduce.comparison.published_values import number
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
 from reproduce.comparison.statements import Part
-from reproduce.comparison.values import number
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -26,7 +26,8 @@ from lengen.results.progress import Progress
 from reproduce.runs.plan import FatalError, Job, Order, PlanError, Watch, longest_first
 from reproduce.runs.worker import Deaths, JobQueue, make
 from reproduce.store.checkout import code_digest, this_machine
-from reproduce.store.files import BusyError, writing
+from reproduce.store.files import writing
+from reproduce.store.lease import BusyError
 from reproduce.store.store import LocalStore
 
 AHEAD = 2

@@ -25,7 +25,8 @@ from lengen.results.records import Run
 from lengen.training.procedure import run_setting
 from reproduce import is_sentence
 from reproduce.runs.plan import FatalError, Job, Order, Watch
-from reproduce.store.files import STALE, BusyError, StoreError, existing, readable, write_text
+from reproduce.store.files import StoreError, existing, readable, write_text
+from reproduce.store.lease import STALE, BusyError
 from reproduce.store.store import BEGINNING, CHECKPOINT, LOGGERS, LocalStore, Workspace
 
 ERRORS = "error.txt"

@@ -23,7 +23,8 @@ from typing import Any, final
 
 from lengen.results.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv, to_table
 from reproduce.store import run_folder
-from reproduce.store.files import Held, StoreError, leased, readable, sync, write_bytes, write_text, writing
+from reproduce.store.files import StoreError, readable, sync, write_bytes, write_text, writing
+from reproduce.store.lease import Held, leased
 from reproduce.store.run_folder import RECORDS, SCHEMA, SCORES, damaged, load_info
 
 WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import lengen
 from lengen import ArithmeticData, Decoder, Measurement, SequenceModule, replace
-from lengen.decoding.inside import mean_attention
+from lengen.decoding.probing import mean_attention
 from lengen.models.bias import calibrate_bias, line_values
 from tests.fixtures.devices import NAME, Elsewhere, check_there
 from tests.fixtures.refusals import refused
@@ -21,7 +21,7 @@ NAMES = [name for name in settings() if "-encoder" not in name or name.startswit
 ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
 """Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
 CHECKED = {
-    "bias.py", "inside.py", "loading.py", "chance.py", "sections.py",
+    "bias.py", "probing.py", "loading.py", "chance.py", "sections.py",
 }  # fmt: skip
 """Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""
 

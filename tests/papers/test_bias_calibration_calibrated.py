@@ -14,7 +14,7 @@ from lengen import ArithmeticData, Given, NByOne, PairAddition, SequenceModule, 
 from lengen.callbacks.accuracy_grid import score_cell
 from lengen.callbacks.checkpoint import CHECKPOINT
 from lengen.callbacks.loggers import METRICS
-from lengen.decoding.inside import longest_problems
+from lengen.decoding.probing import longest_problems
 from lengen.digits import generator
 from lengen.encodings.relative import RelativeKeys
 from lengen.models.blocks import Context

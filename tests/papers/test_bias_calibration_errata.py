@@ -14,7 +14,7 @@ from lengen import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor,
 from lengen.models.bias import calibrate_bias, closed, line_values
 from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.profiles import profile
-from reproduce.comparison.values import values
+from reproduce.comparison.published_values import values
 
 CLOSED = -math.inf
 ANTI, VERTICAL, DIAGONAL = (1, -1), (1, 0), (1, 1)

@@ -19,14 +19,14 @@ from lengen.metrics.measures import Missing
 from lengen.results.records import AttentionMap
 from lengen.settings.changes import overlay
 from lengen.solve import encode
-from papers.coupling import figures, measures, ones, start_ids
+from papers.coupling import drawings, measures, ones, start_ids
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from papers.coupling.measures import MEASURES
 from papers.coupling.start_ids import PUBLISHED, SHORTER
 from papers.coupling.theorem import Sizes
 from reproduce.catalogue import CATALOGUE
 from reproduce.commands.run import suite
-from reproduce.comparison.values import values
+from reproduce.comparison.published_values import values
 from tests.fixtures.drawings import run
 from tests.fixtures.refusals import refused
 from tests.papers.theorem import ADDITION, P_1, P_2, TOKENS, VOCAB, constructed, writer
@@ -210,7 +210,7 @@ def test_the_picture_the_csv_and_the_measure_of_claims_hold_the_overlap():
     titles = [axes.get_title() for axes in drawing.findobj(Axes) if axes.images]
     assert titles[:4] == [*measures.HEADS]
     assert titles[4:8] == [f"layer 1, head {head}" for head in (2, 1, 4, 3)]
-    rows = list(csv.DictReader(io.StringIO(figures.overlap_csv(runs(*ATTENTION.reads[:2])))))
+    rows = list(csv.DictReader(io.StringIO(drawings.overlap_csv(runs(*ATTENTION.reads[:2])))))
     assert len(rows) == 2 * 4 * 4
     for row in rows[16:]:
         expected = int(row["head"]) == [2, 1, 4, 3][int(row["constructed_head"]) - 1]

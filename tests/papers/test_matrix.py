@@ -14,7 +14,7 @@ from lengen.formats.base import FIRST
 from lengen.loading import Found, Model
 from lengen.metrics.measures import exact_at, has_learned, reached
 from lengen.results.records import Grid, Run
-from lengen.settings.attention_biases import LineWindow
+from lengen.settings.fixed_biases import LineWindow
 from lengen.settings.spec import validate
 from lengen.training import calibration
 from lengen.training import run as training

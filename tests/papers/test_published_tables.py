@@ -11,10 +11,10 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
 from reproduce.comparison.distance import differences, in_words, of_size
 from reproduce.comparison.measures import REGIONS, inside, paper_measures
-from reproduce.comparison.published import exceptions, settings
+from reproduce.comparison.published_file import exceptions, settings
+from reproduce.comparison.published_values import values
 from reproduce.comparison.recorded import UNDECIDED
 from reproduce.comparison.statements import statements
-from reproduce.comparison.values import values
 from reproduce.store.reference import Reference
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

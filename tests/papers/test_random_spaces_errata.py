@@ -18,7 +18,7 @@ from lengen.settings.changes import overlay
 from papers.random_spaces.experiments import EXPERIMENTS, WIDTHS
 from papers.random_spaces.measured import PARTS, score_parts
 from papers.random_spaces.profiles import BASE, up_to
-from reproduce.comparison.values import values
+from reproduce.comparison.published_values import values
 
 NUMBERS = {value.id: round(value.published / 100, 9) for value in values("random_spaces")}
 SPECS = {item.name.removeprefix("random_spaces/"): item.specs["paper"] for item in EXPERIMENTS}

@@ -11,8 +11,8 @@ import pytest
 
 from lengen import SUBTASKS
 from lengen.results.records import AttentionMap
-from papers.random_spaces import equal_lengths, sweep, undertraining
-from papers.random_spaces.figures import certainties, largest, table4_3_csv
+from papers.random_spaces import equal_lengths, table4_3, undertraining
+from papers.random_spaces.drawings import certainties, largest, table4_3_csv
 from tests.papers import runs_random_spaces as stored
 
 ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
@@ -21,7 +21,7 @@ ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
 def frame(runs) -> pd.DataFrame:
     """One line per run, group of lengths and mode, straight from the counts."""
     lines = []
-    for run in sweep.distinct(runs):
+    for run in table4_3.distinct(runs):
         spec = run.info["spec"]
         for group in (stored.TRAINED, (5,), (7,), (8,)):
             for mode, written in (("teacher_forced", "greedy"), ("sampled", "sampled")):
@@ -40,7 +40,7 @@ def frame(runs) -> pd.DataFrame:
 def test_rows_equal_what_pandas_finds():
     runs = stored.sweep(seeds=3)
     runs[f"{stored.PAPER}/table4.3/10k-add-w128"].pop()  # an unbalanced cell
-    found = {(row.examples, row.training, row.lengths, row.mode): row for row in sweep.rows(runs)}
+    found = {(row.examples, row.training, row.lengths, row.mode): row for row in table4_3.rows(runs)}
     grouped = frame(runs).groupby(["examples", "training", "lengths", "mode"])
     expected = grouped.agg(
         mean=("accuracy", "mean"), deviation=("accuracy", "std"), runs=("accuracy", "size"), widths=("width", "nunique")
@@ -62,8 +62,8 @@ def test_the_published_improvement_follows_from_the_published_cells():
 def test_csv_holds_every_row_also_of_one_run_and_of_shared_ones():
     runs = stored.sweep()
     lines = list(csv.DictReader(io.StringIO(table4_3_csv(runs))))
-    found = sweep.rows(runs)
-    assert tuple(lines[0]) == sweep.HEADER and len(lines) == len(found)
+    found = table4_3.rows(runs)
+    assert tuple(lines[0]) == table4_3.HEADER and len(lines) == len(found)
     for line, row in zip(lines, found, strict=True):
         assert float(line["mean_percent"]) == pytest.approx(100 * row.mean, abs=5e-4)
         assert float(line["deviation_percent"]) == pytest.approx(100 * row.deviation, abs=5e-4)
@@ -72,18 +72,18 @@ def test_csv_holds_every_row_also_of_one_run_and_of_shared_ones():
     assert lines[0]["lengths"] == "1 2 3 4 6" and lines[0]["role"] == "trained"
     assert table4_3_csv(dict(reversed(runs.items()))) == table4_3_csv(runs)
     runs = stored.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{stored.PAPER}/table4.3/1m-add-w64": []}
-    found = sweep.rows(runs)
+    found = table4_3.rows(runs)
     assert {row.examples for row in found} == {10_000} and all(math.isnan(row.deviation) for row in found)
-    assert ",,1,1\n" in sweep.to_csv(found)
-    assert sweep.rows({name: [] for name in runs}) == []
+    assert ",,1,1\n" in table4_3.to_csv(found)
+    assert table4_3.rows({name: [] for name in runs}) == []
     runs = stored.sweep(seeds=1)
     mix = runs[f"{stored.PAPER}/table4.3/10k-mix-w64"]
-    assert sweep.rows(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in SUBTASKS}) == sweep.rows(runs)
+    assert table4_3.rows(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in SUBTASKS}) == table4_3.rows(runs)
     runs = stored.sweep(seeds=1)
-    for run in sweep.distinct(runs):
+    for run in table4_3.distinct(runs):
         for modes in run.grid.scores.values():
             del modes["sampled"]
-    found = sweep.rows(runs)
+    found = table4_3.rows(runs)
     assert {row.mode for row in found} == {"greedy"}
 
 

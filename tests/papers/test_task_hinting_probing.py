@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lengen import ArithmeticData, SettingError, build_model, from_dict, validate
-from lengen.decoding.inside import Bases, bases, orthogonality, probe, projections
+from lengen.decoding.probing import Bases, bases, orthogonality, probe, projections
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
 from lengen.solve import solve

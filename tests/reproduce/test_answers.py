@@ -13,7 +13,7 @@ from lengen.settings.spec import replace
 from reproduce.comparison import answers as exact
 from reproduce.comparison.answers import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED, answers, find, of_median
 from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
-from reproduce.comparison.published import PublishedError
+from reproduce.comparison.published_file import PublishedError
 from reproduce.comparison.statements import (
     AS_NOW,
     OTHERWISE,

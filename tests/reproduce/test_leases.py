@@ -12,8 +12,9 @@ import pytest
 
 from reproduce.cli import main
 from reproduce.commands import doctor
-from reproduce.store import files
-from reproduce.store.files import LEASE, BusyError, LostError, StoreError, leased
+from reproduce.store import lease as leases
+from reproduce.store.files import StoreError
+from reproduce.store.lease import LEASE, BusyError, LostError, leased
 from reproduce.store.store import LocalStore
 from tests.fixtures.program import CHECKOUT, started
 from tests.fixtures.toy_paper import SPEC, outcome
@@ -25,11 +26,11 @@ INFO = {"spec": SPEC.to_dict(), "overrides": []}
 
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr(files, "STALE", 0.5)
-    monkeypatch.setattr(files, "HEARTBEAT", 0.1)
-    files._lease.cache_clear()
+    monkeypatch.setattr(leases, "STALE", 0.5)
+    monkeypatch.setattr(leases, "HEARTBEAT", 0.1)
+    leases._lease.cache_clear()
     yield
-    files._lease.cache_clear()
+    leases._lease.cache_clear()
 
 
 def of_another_machine(home: Path) -> str:
@@ -69,14 +70,14 @@ def test_a_lease_of_another_machine_is_taken_over_when_its_heart_stopped(tmp_pat
         os.utime(tmp_path / LEASE)
         with pytest.raises(BusyError), leased(tmp_path):
             pass
-    assert time.monotonic() - began > files.STALE
+    assert time.monotonic() - began > leases.STALE
     with leased(tmp_path, tell=print):
         assert f"pid={os.getpid()}\n" in (tmp_path / LEASE).read_text()
 
 
 def test_a_lease_that_a_killed_process_left_empty_is_cleared(tmp_path, monkeypatch):
     """It was killed after it made the file, before it wrote who it is."""
-    monkeypatch.setattr(files, "EMPTY", 0.4)
+    monkeypatch.setattr(leases, "EMPTY", 0.4)
     (tmp_path / LEASE).touch()
     with pytest.raises(BusyError, match="a process that just ended"), leased(tmp_path):
         pass
@@ -232,7 +233,7 @@ def test_a_silent_lease_is_named_and_left_alone(root):
     with leased(home):
         now = (home / LEASE).stat().st_mtime
         assert doctor.silent_leases(root, now).found == "none"
-        finding = doctor.silent_leases(root, now + 2 * files.STALE + 1)
+        finding = doctor.silent_leases(root, now + 2 * leases.STALE + 1)
         assert f"process {os.getpid()}" in finding.found and "takes them over" in finding.remedy
         assert (home / LEASE).exists()
 

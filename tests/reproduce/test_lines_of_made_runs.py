@@ -13,13 +13,13 @@ from lengen import Consecutive, Counting, NextLarger, RandomSpaces
 from lengen.metrics.measures import Missing
 from lengen.settings.changes import overlay
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison import values
+from reproduce.comparison import published_values
 from reproduce.comparison.compare import compare
 from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.comparison.measures import reader
+from reproduce.comparison.published_values import Value, over_cells
 from reproduce.comparison.recorded import UNDECIDED
-from reproduce.comparison.telling import telling_first
-from reproduce.comparison.values import Value, over_cells
+from reproduce.comparison.run_order import telling_first
 from reproduce.pages import comparison as pages
 from reproduce.runs.plan import plan
 from reproduce.store.reference import Reference
@@ -96,10 +96,10 @@ def test_what_was_not_tested_is_missing_and_a_value_is_of_its_cells_measure_and_
 
 @pytest.fixture
 def line(monkeypatch):
-    def found(*runs, **changed) -> values.Line:
-        monkeypatch.setattr(values, "values", lambda paper: (value(**changed),))
-        monkeypatch.setattr(values.CATALOGUE, "experiments", lambda paper: [LEFT, RIGHT])
-        (one,) = values.lines("coupling", stored(*runs))
+    def found(*runs, **changed) -> published_values.Line:
+        monkeypatch.setattr(published_values, "values", lambda paper: (value(**changed),))
+        monkeypatch.setattr(published_values.CATALOGUE, "experiments", lambda paper: [LEFT, RIGHT])
+        (one,) = published_values.lines("coupling", stored(*runs))
         return one
 
     return found
@@ -135,7 +135,7 @@ def test_no_points_lie_between_a_value_and_a_bound_that_it_meets(line, relation,
 
 @pytest.mark.parametrize(("lengths", "beyond"), [((11,), True), ((9, 11), True), ((10,), False), ((), False)])
 def test_a_value_beyond_the_trained_range_has_a_cell_outside_it(lengths, beyond):
-    assert values.Line(value(lengths=lengths, experiments=TRAINED)).beyond is beyond
+    assert published_values.Line(value(lengths=lengths, experiments=TRAINED)).beyond is beyond
 
 
 @pytest.mark.parametrize("relation", [">=", "<=", "="])
@@ -152,7 +152,7 @@ def test_a_value_across_seeds_pools_those_of_all_experiments(line, across, expec
     assert (one.seeds, one.trained) == (pytest.approx((10, 10, 10, 90)), 4)
 
 
-def shown(one: values.Line):
+def shown(one: published_values.Line):
     return one.ours, one.seeds, one.distance, one.profile, one.trained
 
 
@@ -189,8 +189,8 @@ def test_the_largest_profile_that_was_tested_stands_beside_a_value_and_shares_in
 
 
 @pytest.fixture(scope="module")
-def found() -> list[values.Line]:
-    return [line for paper in CATALOGUE.papers() for line in values.lines(paper, reader(paper, [REFERENCE]))]
+def found() -> list[published_values.Line]:
+    return [line for paper in CATALOGUE.papers() for line in published_values.lines(paper, reader(paper, [REFERENCE]))]
 
 
 def test_a_measurement_stands_once_beside_what_was_trained_on_the_published_problem(found):
@@ -204,19 +204,21 @@ def test_a_measurement_stands_once_beside_what_was_trained_on_the_published_prob
         assert (line.ours is None) == (line.distance not in NEAR)
         assert (line.ours is None) == (not line.seeds)
     assert sum(line.compared for line in found) >= 116
-    for row in csv.DictReader(io.StringIO(values.to_csv(found))):
+    for row in csv.DictReader(io.StringIO(published_values.to_csv(found))):
         if row["ours"]:
             assert float(row["points"]) == pytest.approx(float(row["ours"]) - float(row["published"]), abs=0.011)
             assert int(row["seeds"]) == len(row["each_seed"].split())
 
 
 def test_a_score_counts_both_edges_and_a_bound_on_its_side():
-    value = dataclasses.replace(values.values("bias_calibration")[0], published=50.0)
-    made = [values.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (45.0, 45.0 - 1e-6, 52.0, 55.0)]
-    assert values.score([*made, values.Line(value)]) == values.Score(5, 4, 3, 1)
-    value = dataclasses.replace(values.values("bias_calibration")[0], published=90.0, relation=">=")
-    made = [values.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (100.0, 89.0, 80.0)]
-    assert values.score(made) == values.Score(3, 3, 2, 2) and made[0].points == 10
+    value = dataclasses.replace(published_values.values("bias_calibration")[0], published=50.0)
+    made = [
+        published_values.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (45.0, 45.0 - 1e-6, 52.0, 55.0)
+    ]
+    assert published_values.score([*made, published_values.Line(value)]) == published_values.Score(5, 4, 3, 1)
+    value = dataclasses.replace(published_values.values("bias_calibration")[0], published=90.0, relation=">=")
+    made = [published_values.Line(value, LENGTHS, "night", (ours,), ours, 1) for ours in (100.0, 89.0, 80.0)]
+    assert published_values.score(made) == published_values.Score(3, 3, 2, 2) and made[0].points == 10
 
 
 def run_of(spec, **changed):
@@ -270,7 +272,7 @@ def test_what_lacks_a_value_of_ours_is_counted_with_the_time_of_its_published_se
         assert all(re.search(r"\d (s|min|h) \|$", row[-1]) for row in rows)
     at_50 = next(line for line in found if line.value.id == "table3-addition-cyclic-50")
     assert (at_50.ours, at_50.distance, at_50.trained) == (None, "", 5)
-    (row,) = csv.DictReader(io.StringIO(values.to_csv([at_50])))
+    (row,) = csv.DictReader(io.StringIO(published_values.to_csv([at_50])))
     assert row["ours"] == row["points"] == row["seeds"] == "", "no seed was tested there"
     assert "| its lengths, not this one |" in pages.lacking_table([at_50])
 

@@ -17,8 +17,8 @@ from lengen import DataSpec, Linear, TwoOperandAddition
 from lengen.data.task_data import TaskData
 from lengen.formats.base import PAD
 from lengen.metrics import METRICS
+from lengen.metrics.exact_match import Metric
 from lengen.metrics.measures import LEARNED, Measure, Missing, OfRun, Scored
-from lengen.metrics.responses import Metric
 from lengen.results.records import Counts, Grid, KeyCount
 from lengen.settings.changes import overlay
 from lengen.settings.sections import Trained

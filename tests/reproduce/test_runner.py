@@ -26,7 +26,8 @@ from reproduce.runs.local import Local
 from reproduce.runs.plan import FatalError, Job, Order, PlanError, plan
 from reproduce.runs.plan import tested_at as overrides_at
 from reproduce.runs.worker import begin, throttled
-from reproduce.store.files import LostError, StoreError
+from reproduce.store.files import StoreError
+from reproduce.store.lease import LostError
 from reproduce.store.store import BEGINNING, LocalStore
 from tests.fixtures.program import started
 from tests.fixtures.refusals import refused

@@ -19,7 +19,8 @@ from hypothesis.extra import numpy as hnp
 
 from lengen.results.records import METRIC_COLUMNS, AttentionMap, ExampleMap, Grid, KeyCount, RecordError, to_table
 from reproduce.store import run_folder as run_files
-from reproduce.store.files import StoreError, leased, write_text
+from reproduce.store.files import StoreError, write_text
+from reproduce.store.lease import leased
 from reproduce.store.reference import Reference
 from reproduce.store.run_folder import arrays_from_bytes, arrays_to_bytes
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, LocalStore

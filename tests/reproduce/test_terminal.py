@@ -13,9 +13,9 @@ from lengen.callbacks.loggers import EXTRAS
 from papers.coupling.theorem import theorem
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.commands import table
+from reproduce.commands import command_table
 from reproduce.comparison.compare import compare
-from reproduce.comparison.values import MET
+from reproduce.comparison.published_values import MET
 from reproduce.pages import listing, terminal
 from reproduce.runs.display import PATIENCE, QUIET, counter, waiting
 from reproduce.store.checkout import stores
@@ -237,4 +237,4 @@ def test_a_missing_package_is_one_sentence_before_anything_trains(monkeypatch, t
 def test_lightning_has_each_logger(name):
     import lightning.pytorch.loggers
 
-    assert issubclass(getattr(lightning.pytorch.loggers, EXTRAS[name][1]), Logger) and name in table.LOGGERS
+    assert issubclass(getattr(lightning.pytorch.loggers, EXTRAS[name][1]), Logger) and name in command_table.LOGGERS

@@ -13,8 +13,8 @@ from lengen import Addition, ListOps, Multiplication, Parity
 from lengen.data.lines import SpellingError, typed_operands
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
+from reproduce.commands.command_table import SHELLS
 from reproduce.commands.completion import selectors
-from reproduce.commands.table import SHELLS
 from tests.fixtures.program import CHECKOUT
 from tests.fixtures.refusals import refused
 
@@ -119,7 +119,7 @@ def test_what_is_no_number_is_told_the_spelling(typed, answer):
 
 def test_bad_operands_are_refused_before_torch_is_loaded():
     code = (
-        "import pkgutil, sys; from reproduce.cli import main; from reproduce.commands.table import COMMANDS; "
+        "import pkgutil, sys; from reproduce.cli import main; from reproduce.commands.command_table import COMMANDS; "
         "[pkgutil.resolve_name(f'reproduce.commands.{row.answer}') for row in COMMANDS]; "
         "code = main(['solve', 'coupling/thm4.1/construction', '57', 'abc']); assert 'torch' not in sys.modules; "
         "sys.exit(code)"

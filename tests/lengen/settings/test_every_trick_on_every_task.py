@@ -14,7 +14,7 @@ from lengen import replace
 from lengen.data.batch import Batch
 from lengen.part import kinds
 from lengen.tasks.base import Row
-from lengen.tasks.sequences import Skewed
+from lengen.tasks.sequence_base import Skewed
 from tests.cases import CASES
 
 pytestmark = pytest.mark.slow

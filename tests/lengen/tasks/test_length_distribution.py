@@ -14,7 +14,7 @@ from lengen import Coupled, Linear, SettingError, Successor, Task, TaskData, rep
 from lengen.digits import OperandError, generator
 from lengen.solve import encode
 from lengen.tasks.base import Task as Mathematics
-from lengen.tasks.sequences import Skew
+from lengen.tasks.sequence_base import Skew
 from tests.fixtures.refusals import refused
 from tests.fixtures.settings import (
     ONE_LENGTH,

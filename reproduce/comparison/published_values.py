@@ -18,7 +18,7 @@ from lengen.results.records import Run, to_table
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import NEAR, Differences, differing, distance, farthest
 from reproduce.comparison.measures import REGIONS, Stored, inside, paper_measures, ratios, tested
-from reproduce.comparison.published import PROFILES, PublishedError, load
+from reproduce.comparison.published_file import PROFILES, PublishedError, load
 from reproduce.comparison.recorded import MET, apart
 
 COLUMNS = (

@@ -25,7 +25,7 @@ from lengen.experiment import Figure as Picture
 from lengen.formats.base import PRINTABLE
 from lengen.plotting import COLOURS, MARKERS, Published, Row, Runs
 from lengen.results.records import AttentionMap, Run
-from papers.random_spaces import sweep as swept
+from papers.random_spaces import table4_3 as swept
 
 # ------------------------------------------------------------------ Figure 4.3: certainty of the next token
 

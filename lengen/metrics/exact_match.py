@@ -1,7 +1,7 @@
 """Metrics of responses: exact match of the whole or of the answer, edits; each a pure function and its counts.
 
 No torch here nor in the files of the metrics, which only call methods of the tensors they are given: what compares and
-draws asks for names and words alone. `lengen.metrics.counted` makes a torchmetrics class of any metric.
+draws asks for names and words alone. `lengen.metrics.torch_metrics` makes a torchmetrics class of any metric.
 """
 
 from collections.abc import Callable, Mapping
@@ -131,7 +131,7 @@ def _answer_counts(responses: Responses) -> dict[str, float]:
 ANSWER_MATCH = Metric("answer", "final answer right", _answer_counts, "answer_correct")
 
 
-# With the true prefix in the context only this token is scored; `lengen.metrics.responses` reads the token before
+# With the true prefix in the context only this token is scored; `lengen.metrics.exact_match` reads the token before
 # the first end that the model writes, so an early or a missing end makes a right answer wrong there.
 
 
