@@ -125,6 +125,6 @@ def beyond(runs: Sequence[Run], name: str = "exact", fewest: int = 1) -> float:
         frame = frame[frame["count"] >= fewest]
     else:
         axes, frame = ["length"], values(runs, name)
-    outside = frame[[not span.has(cell) for cell in frame[axes].itertuples(index=False)]]
+    outside = frame.loc[[not span.has(cell) for cell in frame[axes].itertuples(index=False)]]
     means = [fmean(accuracies) for _, accuracies in outside.groupby("run")["value"]]
     return median(means) if means else float("nan")
