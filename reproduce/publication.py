@@ -29,7 +29,7 @@ LEFT, OPEN, GOOD = "#555555", "#6b6b6b", "#22763b"
 
 
 def claims(facts: Facts) -> str:
-    """Return the badge of the published values beyond the trained range that are met, of all papers."""
+    """Return the badge of the published values beyond the trained range that are met, of every paper."""
     score = published_values.hard(line for comparison in facts.compared.values() for line in comparison.lines)
     words = f"{score.within_5} of {score.compared} within 5 points"
     return badge("published values beyond the range", words, GOOD if score.compared else OPEN)

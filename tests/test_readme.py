@@ -143,8 +143,6 @@ def test_commands_of_the_front_page_print_what_stands_there_and_statements_have_
         arguments, _, head = command.partition(" -m reproduce ")[2].partition(" | head -")
         said = reproduce(shlex.split(arguments)).out.splitlines()[: int(head) if head else None]
         assert [line.rstrip() for line in said] == [line[4:] for line in lines]
-    (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     said = " ".join(reproduce("compare coupling/sums-twice").out.split())
     assert "id sums-twice" in said and said.count(" id ") == 1
     for command in ("compare sums-twice", "show coupling/sums-twice"):
