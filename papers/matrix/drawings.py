@@ -18,7 +18,7 @@ from lengen.plotting import BLACK, COLOURS, Published, Runs
 from lengen.results.records import Run
 from papers.matrix.experiments import EXPERIMENTS
 from papers.matrix.settings import TASKS, THEORY
-from papers.matrix.tricks import CONTROLS, TRICKS
+from papers.matrix.tricks import AT, CONTROLS, TRICKS
 
 REFUSED = {item.name for item in EXPERIMENTS if not item.specs}
 SEEDS = 4
@@ -44,7 +44,7 @@ def verdict(trick: str, runs: Runs) -> str:
     both = sides(trick, runs)
     if min(map(len, both)) < SEEDS:
         return "too few seeds" if both[0] else "no runs yet"
-    ours, theirs = ([top / of for top, of in (exact_at(run, CONTROLS[trick].at) for run in side)] for side in both)
+    ours, theirs = ([top / of for top, of in (exact_at(run, AT) for run in side)] for side in both)
     return "shown" if min(ours) > max(theirs) and median(ours) >= FLOOR else "not shown"
 
 

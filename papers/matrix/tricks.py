@@ -224,8 +224,6 @@ class Control(NamedTuple):
     """The task and the effect that a trick was published for: it exceeds a baseline beyond the trained length."""
 
     task: str
-    at: float
-    """Multiple of the trained length at which exact match is compared."""
     published: float
     """Longest length that the source shows it to reach, as a multiple of the trained one; 0: none was at hand."""
     against: str = "plain"
@@ -234,23 +232,25 @@ class Control(NamedTuple):
     """Other tasks that the source, or one that it cites, expects it to help."""
 
 
+AT = 1.5
+"""Multiple of the trained length at which a control and its baseline are compared."""
 BASELINES: Mapping[str, Trick] = {"plain": plain, "learned": learned, "rope": rope}
 """Settings that tricks are held against."""
 CONTROLS: Mapping[str, Control] = {
-    "coupled": Control("addition", 1.5, 200 / 30, also=("n_by_1", "copy", "reverse")),
-    "abacus": Control("addition", 1.1, 5, also=("n_by_1",)),
-    "spaces": Control("addition", 1.1, 10 / 9, "learned"),
-    "fire_hints": Control("addition", 1.1, 2.5),
-    "coupled_scratchpad": Control("parity", 2, 5, also=("sums",)),
-    "looped": Control("parity", 1.5, 2.5, also=("addition", "copy")),
-    "window": Control("successor", 1.1, 50 / 6, also=("parity", "addition", "n_by_1")),
-    "abc": Control("successor", 3, 50 / 6, also=("addition", "n_by_1")),
-    "index_hints": Control("copy", 1.5, 0, also=("addition", "parity")),
-    "hard_alibi": Control("copy", 1.5, 0),
-    "randomised": Control("copy", 1.5, 0, "rope", also=("reverse",)),
-    "association": Control("copy", 1.1, 2, "rope", also=("addition",)),
-    "tempered": Control("sorting", 2, 5, also=("successor",)),
-    "hint": Control("sorting", 2, 5),
+    "coupled": Control("addition", 200 / 30, also=("n_by_1", "copy", "reverse")),
+    "abacus": Control("addition", 5, also=("n_by_1",)),
+    "spaces": Control("addition", 10 / 9, "learned"),
+    "fire_hints": Control("addition", 2.5),
+    "coupled_scratchpad": Control("parity", 5, also=("sums",)),
+    "looped": Control("parity", 2.5, also=("addition", "copy")),
+    "window": Control("successor", 50 / 6, also=("parity", "addition", "n_by_1")),
+    "abc": Control("successor", 50 / 6, also=("addition", "n_by_1")),
+    "index_hints": Control("copy", 0, also=("addition", "parity")),
+    "hard_alibi": Control("copy", 0),
+    "randomised": Control("copy", 0, "rope", also=("reverse",)),
+    "association": Control("copy", 2, "rope", also=("addition",)),
+    "tempered": Control("sorting", 5, also=("successor",)),
+    "hint": Control("sorting", 5),
 }
 """Trick -> its positive control."""
 LEFT_OUT: tuple[str, ...] = ()

@@ -20,10 +20,10 @@ from lengen.training import calibration
 from lengen.training import run as training
 from lengen.training.build import build_model
 from lengen.training.procedure import run_setting
-from papers.matrix import figures, procedures
+from papers.matrix import drawings, procedures
 from papers.matrix.experiments import EXPERIMENTS, FIGURES, cell
 from papers.matrix.settings import ROOM, TASKS
-from papers.matrix.tricks import BASELINES, CONTROLS, TRICKS
+from papers.matrix.tricks import AT, BASELINES, CONTROLS, TRICKS
 from reproduce.comparison.answers import answers
 from reproduce.comparison.measures import paper_measures
 from reproduce.comparison.statements import statements
@@ -188,7 +188,7 @@ def test_measures_without_an_axis_or_a_number_are_unknown():
 def test_controls_are_the_parts_of_the_statements():
     parts = [part for statement in statements("matrix") for part in statement.parts]
     names = {trick: f"matrix/{control.task}/" for trick, control in CONTROLS.items()}
-    wanted = {(f"{names[k]}{k}", f"{names[k]}{c.against}", f"at.{c.at:g}") for k, c in CONTROLS.items()}
+    wanted = {(f"{names[k]}{k}", f"{names[k]}{c.against}", f"at.{AT:g}") for k, c in CONTROLS.items()}
     assert {(*part.left, *part.right, part.measure) for part in parts} == wanted and len(parts) == len(CONTROLS)
     assert {*TRICKS} == {*BASELINES, *CONTROLS} and len(statements("matrix")) <= 6
 
@@ -198,11 +198,11 @@ def test_a_control_is_shown_where_its_statement_holds():
         "copy/plain": [1, 1, 1, 1], "copy/rope": [1, 1, 1.5, 1], "copy/index_hints": [1.5, 2, 2, 1.5],
         "copy/hard_alibi": [1.5, 2, 1, 5], "copy/randomised": [2, 2, 2, 2], "copy/association": [5, 5, 5],
     })  # fmt: skip
-    said = {trick: figures.verdict(trick, some) for trick, control in CONTROLS.items() if control.task == "copy"}
+    said = {trick: drawings.verdict(trick, some) for trick, control in CONTROLS.items() if control.task == "copy"}
     assert said == {
         "index_hints": "shown", "hard_alibi": "not shown", "randomised": "not shown", "association": "too few seeds",
     }  # fmt: skip
-    assert figures.verdict("coupled", some) == "no runs yet"
+    assert drawings.verdict("coupled", some) == "no runs yet"
     found = {answer.statement.id: answer for answer in answers("matrix", lambda name, profile: some.get(name, []))}
     words = {finding.part.left[0].split("/")[2]: finding.word for finding in found["copies"].findings}
     assert [name for name, word in words.items() if word == "holds"] == ["index_hints"]
