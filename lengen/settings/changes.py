@@ -158,7 +158,7 @@ def _parsed(what: str, text: str, declared: Any, held: Any, values: Mapping[str,
         kind = "none" if value is None else value
         return _chosen(what, axis, kind, held) if isinstance(kind, str) else kind
     if isinstance(value, str) and declared in SPELLED:
-        raise SettingError(f"{what}={text}: expected {SPELLED[declared]}")
+        raise SettingError(f"{what}={text:.60}: expected {SPELLED[declared]}")
     word = declared is str or typing.get_origin(declared) is typing.Literal
     return text if word and not isinstance(value, str) else value
 
