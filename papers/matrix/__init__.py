@@ -1,4 +1,4 @@
-"""Which trick helps which task of the benchmark, under one budget."""
+"""A matrix of tricks and tasks of the benchmark, under one budget."""
 
 from pathlib import Path
 

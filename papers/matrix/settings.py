@@ -89,7 +89,7 @@ TASKS: Mapping[str, Task] = {
 }  # fmt: skip
 """Name of a task of the benchmark -> the task that trains it, to its size."""
 THEORY = {"addition": "no", "parity": "no", "copy": "no", "sorting": "yes"}
-"""Whether C-RASP has a program for a task (Huang et al. 2025, 2410.02140; docs/related.md): where it has, a decoder
+"""Task -> C-RASP has a program for it (Huang et al. 2025, 2410.02140; docs/related.md): where it has, a decoder
 should go further than it was trained. It speaks of binary addition, repeated symbols in copies and none in sorting."""
 ROOM = 5
 """Trained lengths that tables of positions, marks and padded numbers have room for: a longer problem has no answer."""

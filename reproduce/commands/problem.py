@@ -71,8 +71,10 @@ def solve_command(options: argparse.Namespace) -> int:
     # Bad operands are told before a run is looked for.
     for operands in problems:
         show.encode(spec, operands, options.task)
-    model = find(experiment, options.profile, options.seed, options.with_overrides)
+    model = find(experiment, options.profile, options.seed, options.with_overrides, tell=False)
     spec = model.spec.override(*experiment.shown)
+    show.encode(spec, problems[0], options.task)
+    warn(model)
     report = counter("tokens written", sys.stderr)
     if piped:
         for solved in show.solve_each(spec, model.weights, problems, options.task):
@@ -116,7 +118,9 @@ def probe_command(options: argparse.Namespace) -> int:
         from lengen import solve as show
 
     show.encode(_spec(experiment), operands)
-    model = find(experiment, options.profile, options.seed, options.with_overrides)
+    model = find(experiment, options.profile, options.seed, options.with_overrides, tell=False)
+    show.encode(model.spec, operands)
+    warn(model)
     projections = show.probe_trained(model.spec, model.weights, operands)
     if options.json:
         print(json.dumps({name: value.tolist() for name, value in projections.items()}, ensure_ascii=False))
@@ -181,14 +185,21 @@ def find(
         )
         made = "".join(f" --set {override}" for override in run.info["overrides"])
         name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
-        if tell and (against := said_against(run.info)):
-            print(one_line(f"{name}: {against}"), file=sys.stderr)
         # As a plain specification, without the sections of its paper.
-        return Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)
+        model = Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)
+        if tell:
+            warn(model)
+        return model
     without_runs(f"{experiment.name} is constructed", seed=seed, with_overrides=with_overrides)
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
     return Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
+
+
+def warn(model: Model) -> None:
+    """Say on stderr what the run of a model says against itself, such as that it never left chance."""
+    if model.run is not None and (against := said_against(model.run.info)):
+        print(one_line(f"{model.name}: {against}"), file=sys.stderr)
 
 
 def without_runs(model: str, **options: object) -> None:

@@ -118,7 +118,7 @@ def test_ranges_hints_and_numbers_of_numpy_are_values_and_a_class_is_none():
     ({"digit": 3}, "there is no setting 'digit'; nearest: digits"),
     ({"examples": 3}, "'examples' stands in 2 sections"),
     ({"encoding": "nope"}, "^model.encoding=nope: unknown encoding"),
-    ({"digits": "x"}, 'data.task.digits="x"'),
+    ({"digits": "x"}, "data.task.digits=x"),
     ({"task": "knitting"}, "unknown task 'knitting'"),
     ({"encoding": lengen.Learned}, "model.encoding=Learned: this is a class; expected a part"),
     ({"task": lengen.Addition}, r"data.task=Addition: this is a class"),

@@ -145,7 +145,7 @@ def test_a_run_has_learned_by_its_hardest_trained_cells():
     run = made(PARITY, {(4,): 0, (5,): 0})
     assert edge(run) == {} and math.isnan(at_edge(run)) and has_learned(run)
     unscored = made(PARITY, {(3,): 0})
-    del unscored.grid.scores[(3,)]["teacher_forced"]
+    unscored.grid.scores[(3,)].clear()
     assert edge(unscored) == {} and has_learned(unscored)
     run = made(PARITY, {(3,): 0}, steps=0)
     assert (at_edge(run), has_learned(run)) == (1.0, True)

@@ -352,7 +352,7 @@ def test_the_program_of_the_library_needs_no_clone(site, hostile):
     assert written[-1].endswith("eval.yaml") and (hostile / "hub/README.md").is_file()
     (hostile / "adder.py").write_text(ADDER)
     judged = python(hostile, site, "-m", "lengen", "adderboard", "adder.py", "--pairs", "2", "--json")
-    assert json.loads(judged)[0]["sums"]["pairs"] == 2
+    assert json.loads(judged)[0]["pairs"] == 2
     beyond = python(hostile, site, "-m", "lengen", "evaluate", "adder.py", "--on", "addition", "--size", "10", "--json")
     assert json.loads(beyond)[0]["reach"] == 1000
     solved = json.loads(python(hostile, site, "-m", "lengen", "solve", "sums-coupled", "57", "48"))
