@@ -135,7 +135,7 @@ def test_workers_are_kept_alive_and_one_job_or_one_worker_stays_in_this_process(
     pids = {run.info["pid"] for run in report.runs}
     assert os.getpid() not in pids and len(pids) <= 2
     assert {run.info["threads"] for run in report.runs} == {1}
-    told = jobs(kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
+    told = jobs(seeds=(4,), kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
     for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
         report, _ = make(results, todo, workers=workers)
         assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
