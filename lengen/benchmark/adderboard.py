@@ -7,7 +7,7 @@ all qualify. Answers are written token by token, and an error counts as a wrong 
 
 import random
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,10 +135,12 @@ def submitted(path: Path) -> tuple[Callable[[list[str]], list[str | None]], obje
     return answer, model, metadata
 
 
-def judged(name: str, weights: str, model: object, given: Answers, declared: int = 0) -> Judged:
-    """Count the right ones of the texts given to `problems`."""
+def judged(
+    name: str, weights: str, model: object, asked: Sequence[Problem], given: Answers, declared: int = 0
+) -> Judged:
+    """Count the right ones of the texts given to these `problems`."""
     task, parameters = TASKS["addition"], model.parameters() if isinstance(model, nn.Module) else ()
-    beside = zip(problems(len(given.texts) - len(EDGES)), given.texts, strict=True)
+    beside = zip(asked, given.texts, strict=True)
     pairs = [(problem, text if text is None else task.cleaned(text)) for problem, text in beside]
     right = [text == problem.answer for problem, text in pairs]
     wrong = [
@@ -161,7 +163,7 @@ def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) ->
         report(len(texts), len(asked))
     weights = f"by {metadata.get('author', 'nobody named')}; {metadata['params'] or 'no'} parameters declared"
     given, name = Answers(texts, str(metadata.get("error", ""))), str(metadata.get("name", path.stem))
-    return judged(name, weights, model, given, metadata["params"])
+    return judged(name, weights, model, asked, given, metadata["params"])
 
 
 def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, report: Report = silent) -> Judged:
@@ -169,11 +171,11 @@ def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, repor
     data = TaskData(spec, seed=0)
     if not adds(data):
         raise PredictionError(f"{name} adds no two numbers, its task is {spec.data.task.name}: name one that does")
-    module, longest = load(spec, weights), spec.data.task.longest
-    given = answers(data, module, [problem.operands for problem in problems(pairs)], report)
+    module, asked, longest = load(spec, weights), problems(pairs), spec.data.task.longest
+    given = answers(data, module, [problem.operands for problem in asked], report)
     beyond = f"; none of {DIGITS}, so it is tested beyond its trained range" if longest < DIGITS else ""
     origin = "hand-coded" if weights is None else f"trained on numbers of up to {longest} digits{beyond}"
-    return judged(name, origin, module, given)
+    return judged(name, origin, module, asked, given)
 
 
 def plain(judged: Judged) -> dict[str, object]:

@@ -28,9 +28,6 @@ class PositionIds(Axis):
 
     FOLLOWS: ClassVar[bool] = False
     """Ids of a number depend on its length, which must be known."""
-    COUNTS_TOKENS: ClassVar[bool] = True
-    """An id follows from the number of tokens before it, whatever they are; False: it depends on the meaning of
-    tokens."""
     READS_TOKENS: ClassVar[bool] = False
     """Coordinates are read off tokens; else the layout has them."""
 

@@ -33,7 +33,6 @@ class Coupled(Part, PositionIds, tag="coupled", frozen=True):
     """
 
     FOLLOWS = True
-    COUNTS_TOKENS = False
 
     max_position: tuple[Id, ...]
     """Largest id of each level; offsets are drawn so that no id exceeds it."""
@@ -112,7 +111,6 @@ class Abacus(Part, PositionIds, tag="abacus", frozen=True):
         ('$210+430=640$', [[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]])
     """
 
-    COUNTS_TOKENS = False
     READS_TOKENS = True
 
     max_position: Id

@@ -108,15 +108,17 @@ def _statements(comparisons: Sequence[Comparison]) -> str:
         overview.look(answer) == overview.EASIER for comparison in comparisons for answer in comparison.answers
     )
     words = {
-        HOLDS: f"hold{f' ({easier} on {SHORTER})' * bool(easier)}",
-        REPAIRED: "hold once a printed proof is corrected",
-        CONTRADICTED: "are contradicted at our size",
-        NOT_SEEN: "are not seen here (the effect is missing)",
-        OPEN: "is open (not run, not learned, or trainings disagree)",
+        HOLDS: ("hold", f" ({easier} on {SHORTER})" * bool(easier)),
+        REPAIRED: ("hold", " once a printed proof is corrected"),
+        CONTRADICTED: ("are", " contradicted at our size"),
+        NOT_SEEN: ("are", " not seen here (the effect is missing)"),
+        OPEN: ("are", " open (not run, not learned, or trainings disagree)"),
     }
+    of_one = {"hold": "holds", "are": "is"}
     decided = [answer for comparison in comparisons for answer in comparison.answers if answer.word not in UNDECIDED]
     before = [text.name(answer) for answer in decided if not answer.younger]
-    listed = text.listed([f"{counts[word]} {words[word]}" for word in WORDS if counts[word]])
+    rows = [(counts[word], *words[word]) for word in WORDS if counts[word]]
+    listed = text.listed([f"{count} {of_one[verb] if count == 1 else verb}{rest}" for count, verb, rest in rows])
     named = f" ({', '.join(before)})" * bool(before)
     return (
         f"Of {sum(counts.values())} *statements*, sentences of the papers that runs can test, {listed}. A divided "

@@ -17,7 +17,7 @@ def made(data, **model):
 
 def judged(data, model, problems):
     given = solving.answers(data, model, [problem.operands for problem in problems])
-    return adderboard.judged("model", "hand-coded", model, given)
+    return adderboard.judged("model", "hand-coded", model, problems, given)
 
 
 def test_the_problems_are_those_of_the_check():
