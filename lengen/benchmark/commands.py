@@ -102,6 +102,12 @@ def check_apart(options: argparse.Namespace) -> None:
             raise PredictionError(f"--{option} {name} would replace what is read: name another file")
 
 
+def warn(sentence: str) -> None:
+    """Print a sentence beside the scores, unless it is empty."""
+    if sentence:
+        print(sentence, file=sys.stderr)
+
+
 def score(options: argparse.Namespace, sources: Sources) -> None:
     """Score a file of predictions, or the logged samples of lm-evaluation-harness."""
     check_apart(options)
@@ -112,6 +118,7 @@ def score(options: argparse.Namespace, sources: Sources) -> None:
     # a lone -- is read as nothing
     rows = [row for name in options.lm_eval or [options.predictions or ""] for row in read(Path(name))]
     scoring.check_given(rows, f"{options.predictions}: ")
+    warn(scoring.decoration(rows))
     if options.task in benchmark.TASKS:
         of_task(options, rows, sources, beside)
         return
@@ -191,6 +198,7 @@ def evaluate(options: argparse.Namespace, sources: Sources) -> None:
         drawn = benchmark.predictions(answer, some, units_first=options.units_first)
         rows += [row | {"seed": seed} for row in drawn]
         grids[split] = benchmark.score(some, drawn, units_first=options.units_first)
+    warn(scoring.decoration(rows))
     if options.out:
         Path(options.out).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     if head is not None:
@@ -312,8 +320,7 @@ def tell(
     if options.json:
         print(json.dumps([row | ({"split": split} if split else {}) for row in scoring.rows(grids, size, frozen)]))
         return
-    if absent := scoring.absent(grids, size):
-        print(absent, file=sys.stderr)
+    warn(scoring.absent(grids, size))
     version = next((grid.version for grid in grids.values() if isinstance(grid, Scores) and grid.size), 0)
     if version:
         print(f"protocol  lengen-text/{version}, {getattr(options, 'on', None) or options.task}, size {size}")

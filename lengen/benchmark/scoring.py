@@ -98,6 +98,18 @@ def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
     return known.cleaned(str(text), units_first) if known else cleaned(str(text), number=False)
 
 
+def decoration(rows: Iterable[Row]) -> str:
+    """Return the sentence on characters that stand in every prediction and in no true answer, or nothing.
+
+    >>> decoration([{"prediction": "16$"}, {"prediction": "$7"}])
+    "every prediction has '$', which no answer has: it counts as part of the answer"
+    """
+    texts = [str(row["prediction"]) for row in rows if row.get("prediction")]
+    common = set(texts[0]).intersection(*texts) - {*"0123456789, "} if texts else set()
+    shown = "".join(sorted(common))
+    return f"every prediction has {shown!r}, which no answer has: it counts as part of the answer" if shown else ""
+
+
 def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
     """Return predictions by their seed, 0 if they name none or if there are none."""
     found: dict[int, list[Row]] = {}

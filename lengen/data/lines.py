@@ -74,9 +74,16 @@ def cleaned(text: str, *, number: bool, apart: bool = False, units_first: bool =
 
 
 def filled(lines: Iterable[str], header: bool = True) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line that is not blank nor, if there may be one, the header of a table."""
-    for number, text in enumerate(lines, start=1):
-        if text.strip() and not (header and number == 1 and not any(char.isdigit() for char in text)):
+    """Yield number and text of each line that is not blank nor, if there may be one, the header of a table.
+
+    Dollar signs around a line, as in data of Lee et al. 2023 (2307.03381), mean nothing.
+
+    >>> list(filled(["$12+34=46$", "", "7+8=15"]))
+    [(1, '12+34=46'), (3, '7+8=15')]
+    """
+    for number, line in enumerate(lines, start=1):
+        text = line.strip().strip("$")
+        if text and not (header and number == 1 and not any(char.isdigit() for char in text)):
             yield number, text
 
 

@@ -75,6 +75,14 @@ def test_predictions_that_are_absent_are_said_and_none_at_all_is_a_score(here, r
         assert ("lengen-text/1" if left == 899 else "lengen-text/2") in out
 
 
+def test_a_sign_that_every_prediction_has_is_named_and_dollars_around_problems_are_none(here, reproduce):
+    (here / "p.jsonl").write_text(json.dumps({"id": "copy/2/uniform/length=5/count=1/0000", "prediction": "1$"}) + "\n")
+    assert "every prediction has '$', which no answer has" in reproduce("score copy p.jsonl").err
+    (here / "p.txt").write_text("$527+751=\n$1+2=3$\n")
+    out, err = reproduce("evaluate an_adder:answer --on addition --problems p.txt")
+    assert "in range  1.000" in out and "every prediction" not in err
+
+
 @pytest.mark.parametrize(("option", "file"), [("--scores", "s.csv"), ("--picture", "p.png")])
 def test_a_file_of_scores_or_a_picture_is_of_one_seed(here, option, file, capsys):
     rows = ({"id": "copy/length=5/count=1/0000", "prediction": "1", "seed": seed} for seed in (0, 1))
