@@ -62,14 +62,19 @@ def content(path: Path) -> Any:
         raise WeightsError(f"{path} cannot be read by torch ({type(error).__name__}): save it again") from None
 
 
+BESIDE = ("state_dict", "model_state_dict", "model")
+"""Keys under which Lightning, tutorials of torch and nanoGPT store weights."""
+
+
 def fill(model: nn.Module, path: Path) -> None:
     """Set the weights of a model to those of a file; raises `WeightsError`.
 
     Names may share a prefix, as those of a module that holds the model (``model.``) or of a compiled one
-    (``_orig_mod.``).
+    (``_orig_mod.``); weights may stand beside a step or an optimizer, under one of the keys `BESIDE`.
     """
     held = content(path)
-    held = held.get("state_dict", held) if isinstance(held, dict) else held
+    parts = [held[key] for key in BESIDE if key in held] if isinstance(held, dict) else []
+    held = parts[0] if parts and isinstance(parts[0], dict) else held
     if not isinstance(held, dict) or not held or not all(isinstance(each, Tensor) for each in held.values()):
         raise WeightsError(f"{path} holds no weights by their names: {EXPECTED}")
     wanted = model.state_dict()

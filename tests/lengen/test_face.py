@@ -329,6 +329,13 @@ def test_names_of_weights_may_share_a_prefix(trained, prefix, save, tmp_path):
         lengen.load(tmp_path / "weights")
 
 
+@pytest.mark.parametrize("key", ["model", "model_state_dict"])
+def test_weights_stand_beside_a_step(trained, key, tmp_path):
+    module, _ = trained
+    torch.save({"step": 3, key: module.model.state_dict()}, tmp_path / "weights.pt")
+    assert same(lengen.load(SPEC, tmp_path / "weights.pt"), module)
+
+
 class Payload:
     def __reduce__(self):
         return (print, ("executed",))
