@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from lengen.experiment import Experiment
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import SHORTER
@@ -142,18 +143,26 @@ CELL = re.compile(r"\{(\S+) (\d+)(?: (\d+))?\}")
 
 
 def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
-    """Return what each paper promises, what we see, and how many telling values are met."""
+    """Return what each paper promises, what we see, in which model, and how many telling values are met."""
     rows = []
     for comparison in comparisons:
         known = CATALOGUE.paper(comparison.paper)
         for entry in load(known.published).get("front", []):
             see = entry["see"]
+            experiment = CATALOGUE.select_one(f"{comparison.paper}/{CELL.findall(see)[0][0]}")
             for cell in CELL.finditer(see):
                 see = see.replace(cell[0], _measured(cell, comparison.paper, facts))
             score = hard(comparison.lines)
             name = f"[{overview.numbered(comparison)}](docs/papers/{comparison.paper}.md)"
-            rows.append([name, entry["promises"], see, f"{score.within_5} of {score.compared}"])
-    return table(["paper", "it promises", "we see", "met"], rows)
+            rows.append([name, entry["promises"], see, _sizes(experiment), f"{score.within_5} of {score.compared}"])
+    return table(["paper", "it promises", "we see", "layers x width (theirs)", "met"], rows)
+
+
+def _sizes(experiment: Experiment) -> str:
+    """Return layers and width of our model, and those published."""
+    models = [experiment.specs[profile].model for profile in ("night", "paper")]
+    ours, theirs = (f"{model.layers} x {model.width}" for model in models)
+    return f"{ours} ({theirs})"
 
 
 def _measured(cell: re.Match[str], paper: str, facts: Facts) -> str:
