@@ -11,7 +11,7 @@ from lengen.benchmark import TASKS, commands
 from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Grid
 from reproduce.catalogue import CATALOGUE, hash_of, newest
-from reproduce.commands.problem import Model, find, of_task_or_experiment, setting, shown_name, without_runs
+from reproduce.commands.problem import Model, find, of_task_or_experiment, setting, shown_name, warned, without_runs
 from reproduce.comparison.published_values import values
 from reproduce.pages.terminal import width
 from reproduce.runs.display import counter
@@ -36,7 +36,7 @@ class Stored(commands.Sources):
             if options.seed is not None or options.profile is not None:
                 raise PredictionError(f"--run {options.run} is the folder of one run: leave --seed and --profile out")
             return super().model(options)
-        model = find(CATALOGUE.select_one(options.run), options.profile, options.seed)
+        model = warned(find(CATALOGUE.select_one(options.run), options.profile, options.seed))
         from lengen.loading import Found
         from lengen.loading import Model as Loaded
 
@@ -51,7 +51,7 @@ class Stored(commands.Sources):
             parts = (known if known and hash_of(known) == info.get("spec_hash") else spec).trainings()
         else:
             experiment = CATALOGUE.select_one(options.run)
-            run = find(experiment, options.profile, seed, tell=False).run
+            run = find(experiment, options.profile, seed).run
             parts = experiment.specs[run.profile].trainings() if run else ()
         return sum(part.train.steps * part.train.batch for part in parts)
 
@@ -80,7 +80,7 @@ class Stored(commands.Sources):
                 without_runs(f"{name} is constructed", **_of_a_run(options))
                 models.append(Model(spec, None, f"{name}, constructed for two numbers of ten digits", None))
             else:
-                models.append(find(CATALOGUE.select_one(name), **_of_a_run(options)))
+                models.append(warned(find(CATALOGUE.select_one(name), **_of_a_run(options))))
         pairs = options.pairs or adderboard.PAIRS
         return [adderboard.judge(model.spec, model.weights, model.name, pairs, report) for model in models]
 

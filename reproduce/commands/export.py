@@ -8,7 +8,7 @@ from lengen.benchmark import commands
 from lengen.benchmark.commands import ExportError
 from reproduce.catalogue import CATALOGUE
 from reproduce.commands.evaluate import Stored
-from reproduce.commands.problem import find
+from reproduce.commands.problem import find, warned
 from reproduce.store.files import readable
 
 
@@ -30,7 +30,7 @@ def export_command(options: argparse.Namespace) -> int:
 def _export_run(options: argparse.Namespace) -> Sequence[Path]:
     from lengen import huggingface
 
-    model = find(CATALOGUE.select_one(options.selector), options.profile, options.seed)
+    model = warned(find(CATALOGUE.select_one(options.selector), options.profile, options.seed))
     if model.weights is None:
         raise ExportError(
             f"{model.name}: its weights are set by hand, and only runs are exported; load it with "
