@@ -29,7 +29,7 @@ from lengen.formats.steps import DigitSteps
 from lengen.formats.subtasks import SUBTASKS, Subtasks
 from lengen.position_ids.digit_places import Abacus
 from lengen.position_ids.places import NoPositionIds, Randomised
-from lengen.settings.changes import Changes, overlay
+from lengen.settings.changes import Changes
 from lengen.settings.model import EncoderDecoder, Learned, NoEncoding, Rotary
 from lengen.settings.sections import RandomSpaces
 from papers.random_spaces.profiles import (
@@ -199,13 +199,9 @@ AS_PUBLISHED: Changes = {
 OURS = {"cpu": {"hours": "*"}, "night": {"hours": "*"}, "paper": {"ours": "*"}}
 
 
-def _published(kind: str) -> dict[str, MeasuredSpec]:
-    specs = written(kind)
-    return {**specs, "night": overlay(specs["night"], AS_PUBLISHED)}
-
-
 PUBLISHED = row(
-    "published", "Figure 4.5", says=lambda kind: KINDS[kind][1], make=_published, night=HEADLINE, skip=OURS,
+    "published", "Figure 4.5", says=lambda kind: KINDS[kind][1], night=HEADLINE, skip=OURS,
+    make=lambda kind: at_profiles(written(kind), ByProfile(night=AS_PUBLISHED)),
     axes=(_kinds({kind: KINDS[kind] for kind in ("ape", "spaces", "abacus")}),),
 )  # fmt: skip
 """Figure 4.5 with everything as published that is not of size, at the learning rate of the night."""
