@@ -162,11 +162,6 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
 NAMES = {"add": "additions only", "mix": "with sub-tasks"}
 
 
-def table4_3_csv(runs: Runs) -> str:
-    """Return means and deviations of the cells of Table 4.3 as CSV text (`sweep.HEADER`)."""
-    return swept.to_csv(swept.rows(runs))
-
-
 def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Write exact match by width, length and mixture in sentences: median, lowest and highest of the runs."""
     every = swept.distinct(runs)

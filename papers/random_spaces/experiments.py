@@ -369,7 +369,8 @@ FIGURES: tuple[Figure, ...] = (
         "partial sums imply the true answer; its caption speaks of whether the answer follows from them.",
     ),
     figure_of(
-        "table4.3", "Additions alone and with sub-tasks", f"{OWN}:sweep", TABLE43, csv=f"{OWN}:table4_3_csv",
+        "table4.3", "Additions alone and with sub-tasks", f"{OWN}:sweep", TABLE43,
+        csv="papers.random_spaces.table4_3:to_csv",
         caption="Exact match: median (lowest to highest). Greedy: the most probable token; sampled: at temperature 1, "
         "as published. Published cells are means over other widths, in results/published.csv.",
     ),
