@@ -274,7 +274,8 @@ def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
     )
 
 
-BOTH = {"add": "additions only", "mix": "with sub-tasks"}
+MIXTURES = {"add": "additions only", "mix": "with sub-tasks"}
+"""Training sets of the sweep."""
 NARROW = "10k-*-w64 10k-*-w128"
 """Night and cpu have the smallest set, a night by itself the narrowest model of it; smoke has the next set, too."""
 WIDE = " ".join(f"*-w{width}" for width in WIDTHS[2:])
@@ -283,7 +284,7 @@ TABLE43 = row(
     says=lambda size, kind, width: "with its sub-tasks mixed in, small models and small data gain most"
     if kind == "mix" else "addition alone",
     axes=(
-        axis("examples", dict.fromkeys(SIZES, "{data.examples} examples")), axis("training", BOTH),
+        axis("examples", dict.fromkeys(SIZES, "{data.examples} examples")), axis("training", MIXTURES),
         axis("width", {str(width): "width {model.width}" for width in WIDTHS}),
     ),
     make=lambda size, kind, width: swept(size, kind, int(width)),
@@ -341,6 +342,7 @@ SUBTASK = {
     "add": "addition", "rev": "reversing", "ali": "digit alignment", "mad": "modular addition",
     "car": "carry detection",
 }  # fmt: skip
+"""Sub-tasks in their published order."""
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig4.1", "A decoder trains: match and loss by length", TRAINING, FIG41, families=OVER, lines="Digits",
