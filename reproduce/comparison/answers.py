@@ -20,7 +20,7 @@ from lengen.metrics.measures import Missing, OfRun, has_learned, short
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import NEAR, ORDER, PROOF, SHORTER, differing, distance, farthest, in_words
-from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, paper_measures, pooled, tested
+from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, measure_of, pooled, tested, vocabulary
 from reproduce.comparison.published_file import PROFILES
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED
 from reproduce.comparison.statements import Part, Statement, knew, statements
@@ -244,7 +244,7 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
         return Finding(part, Reason("not run", tuple(missing) or part.names))
     far = {profile: farthest(_distance(known[name], stored(name, profile)) for name in part.names) for profile in there}
     profile = min(there, key=lambda name: ORDER.index(far[name]))
-    share = paper_measures(paper).measure(part.measure).proportion
+    share = measure_of(vocabulary(paper), part.measure).proportion
     try:
         left, right, problems = _sides(paper, part, lambda name: stored(name, profile), 100 if share else 1)
     except Missing as missing:
@@ -272,7 +272,7 @@ def _distance(experiment: Experiment, runs: Sequence[Run]) -> str:
 def _sides(
     paper: str, part: Part, runs: Callable[[str], Sequence[Run]], scale: float
 ) -> tuple[tuple[Side, ...], tuple[Side, ...], int]:
-    kind = paper_measures(paper).measure(part.measure)
+    kind = measure_of(vocabulary(paper), part.measure)
     whole = isinstance(kind, OfRun)
     cells = {name: [] if whole else _cells(part, runs(name)) for name in part.names}
     if not whole and part.check != "level":

@@ -17,7 +17,7 @@ from lengen.metrics.measures import Missing, OfRun, short
 from lengen.results.records import Run, to_table
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import NEAR, Differences, differing, distance, farthest
-from reproduce.comparison.measures import REGIONS, Stored, inside, paper_measures, ratios, tested
+from reproduce.comparison.measures import REGIONS, Stored, inside, measure_of, ratios, tested, vocabulary
 from reproduce.comparison.published_file import PROFILES, PublishedError, load
 from reproduce.comparison.recorded import MET, apart
 
@@ -355,7 +355,7 @@ def over_cells(value: Value, runs: Sequence[Run]) -> tuple[float, list[float]]:
     Raises:
         Missing: a run lacks the measure, or the largest of the lengths and counts was not tested.
     """
-    kind = paper_measures(value.paper).measure(value.measure)
+    kind = measure_of(vocabulary(value.paper), value.measure)
     if isinstance(kind, OfRun):
         whole = [top / bottom for top, bottom in map(kind.value, runs)]
         return median(whole), whole

@@ -10,7 +10,7 @@ from lengen.settings.spec import replace
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
 from reproduce.comparison.distance import differences, in_words, of_size
-from reproduce.comparison.measures import REGIONS, inside, paper_measures
+from reproduce.comparison.measures import REGIONS, inside, measure_of, vocabulary
 from reproduce.comparison.published_file import exceptions, settings
 from reproduce.comparison.published_values import values
 from reproduce.comparison.recorded import UNDECIDED
@@ -135,12 +135,12 @@ def test_points_of_curves_stand_beside_the_tables_and_replace_none():
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_every_statement_can_be_answered_at_one_profile_and_tests_its_region(paper):
     known = {item.name: item for item in CATALOGUE.experiments(paper)}
-    vocabulary = paper_measures(paper)
+    measures = vocabulary(paper)
     for one in statements(paper):
         for part in (*one.parts, *one.details):
             profiles = set.intersection(*({*known[name].specs} for name in part.names)) - {"smoke"}
             assert profiles, f"{one.id}: {part.words}"
-            if isinstance(vocabulary.measure(part.measure), OfRun):
+            if isinstance(measure_of(measures, part.measure), OfRun):
                 continue
             for name in part.names:
                 for profile in profiles - {"cpu"}:
