@@ -114,7 +114,7 @@ class Catalogue:
             names = {item.name for word in several for item in self.select(word)}
             return tuple(item for item in self.experiments() if item.name in names)
         parts = self.canonical(selector).strip("/").split("/")
-        if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._children(parts[:1]), parts[1]):
+        if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._folders(parts[0]), parts[1]):
             figures = [figure for figure in self.figures(parts[0]) if fnmatch.fnmatchcase(figure.name, parts[1])]
             drawn = {name for figure in figures for name in figure.reads}
             if drawn:  # a figure of experiments whose home is elsewhere
@@ -124,25 +124,20 @@ class Catalogue:
                 raise SelectorError(f"{fault}; python -m reproduce figures {parts[0]}/{figures[0].name} draws it")
         if len(parts) > 3:
             raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
-        matches: list[tuple[str, ...]] = [()]
+        chosen: list[Experiment] = []
         for level, part in enumerate(parts):
-            choices = [(*head, name) for head in matches for name in self._children(head)]
-            matches = [names for names in choices if fnmatch.fnmatchcase(names[-1], part)]
-            matches = matches or [names for names in choices if names[-1].casefold() == part.casefold()]
-            if not matches:
+            names = list(dict.fromkeys(item.name.split("/")[level] for item in chosen)) if level else self.papers()
+            same = fnmatch.filter(names, part) or [name for name in names if name.casefold() == part.casefold()]
+            if not same:
                 kind = ("paper", "figure or table", "variant")[level]
                 where = f" in {'/'.join(parts[:level])}" if level else ""
-                known = [*dict.fromkeys(names[-1] for names in choices), *([] if level else self.aliases())]
+                known = [*names, *([] if level else self.aliases())]
                 hint = "; one of: " + ", ".join(known) if WILDCARDS & set(part) else nearest(part, known)
                 hint = self._instead(selector) or hint
                 raise SelectorError(f"selector '{selector}': there is no {kind} '{part}'{where}{hint}")
-        chosen = set(matches)
-        return tuple(
-            item
-            for paper in dict.fromkeys(names[0] for names in matches)
-            for item in self.experiments(paper)
-            if tuple(item.name.split("/"))[: len(parts)] in chosen
-        )
+            some = chosen if level else [item for name in same for item in self.experiments(name)]
+            chosen = [item for item in some if item.name.split("/")[level] in same]
+        return tuple(chosen)
 
     def canonical(self, selector: str) -> str:
         """Return a selector that begins with the name of a paper, if it can be read so, else as it is.
@@ -158,7 +153,7 @@ class Catalogue:
             number = paper.alias.removeprefix("paper")
             if same & {name, paper.alias, number, paper.arxiv, f"arxiv:{paper.arxiv}"} - {""}:
                 return "/".join([name, *rest])
-        have = [name for name in self.papers() if same & {figure.casefold() for figure in self._children([name])}]
+        have = [name for name in self.papers() if same & {figure.casefold() for figure in self._folders(name)}]
         if len(have) > 1:
             several = " or ".join("/".join([name, first, *rest]) for name in have)
             raise SelectorError(f"selector '{selector}': several papers have {first}: write {several}")
@@ -272,12 +267,9 @@ class Catalogue:
         place = self.home(experiment, profile).name, profile
         return profile in experiment.specs and (run.experiment, run.profile) == place
 
-    def _children(self, head: Sequence[str]) -> list[str]:
-        """Return the names one level below: papers, figures of a paper, variants of a figure."""
-        if not head:
-            return list(self.papers())
-        names = [item.name.split("/") for item in self.experiments(head[0])]
-        return list(dict.fromkeys(name[len(head)] for name in names if name[: len(head)] == [*head]))
+    def _folders(self, paper: str) -> list[str]:
+        """Return the second parts of the names of a paper's experiments."""
+        return list(dict.fromkeys(item.figure for item in self.experiments(paper)))
 
 
 def _lies_in(inner: str, outer: str) -> bool:
@@ -335,11 +327,8 @@ def newest(
     if not runs:
         what = "finished run with weights" if weights else "finished run"
         hint = f", or {otherwise.format(len(changed))}" if changed else ""
-        if (
-            weights
-            and profile is None
-            and any(run.profile == "smoke" and run.experiment == experiment.name for run, _ in headers)
-        ):
+        smoke = any((run.experiment, run.profile) == (experiment.name, "smoke") for run, _ in headers)
+        if weights and profile is None and smoke:
             hint += f", or name its smoke run: {experiment.name} --profile smoke"
         raise StoreError(f"{experiment.name} has no {what} here: {_advice(experiment, profile, seed)}{hint}")
     return max(runs, key=lambda it: (it[0].profile != "smoke", str(it[0].info.get("finished")), it[0].version))
