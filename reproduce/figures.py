@@ -189,7 +189,10 @@ def write(
             not the locked ones (`reproduce.store.locked.others`); None: they are written all the same.
     """
     notes = Drawn(root)
-    sums = [sum_of(sheet.figure, {**sheet.runs, **_renamed(sheet.behind)}) for sheet in wanted]
+    sums = [
+        sum_of(sheet.figure, {**sheet.runs, **{f"behind {name}": some for name, some in sheet.behind.items()}})
+        for sheet in wanted
+    ]
     todo = [
         (sheet, made_of)
         for sheet, made_of in zip(wanted, sums, strict=True)
@@ -213,10 +216,6 @@ def write(
             tell(done, len(todo))
     notes.save()
     return [sheet.files() for sheet in wanted]
-
-
-def _renamed(behind: Mapping[str, Sequence[Run]]) -> Mapping[str, Sequence[Run]]:
-    return {f"behind {name}": some for name, some in behind.items()}
 
 
 def _drawn(sheet: Sheet) -> dict[str, bytes]:
@@ -413,7 +412,8 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int | None = None)
     beside other threads, and after torch was loaded.
     """
     workers = min(usable_cores() if workers is None else workers, len(items))
-    if workers < 2 or not _forks():
+    forks = sys.platform == "linux" and threading.active_count() == 1 and "torch" not in sys.modules
+    if workers < 2 or not forks:
         yield from ((place, work(item)) for place, item in enumerate(items))
         return
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _hold, (work, items))
@@ -428,10 +428,6 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int | None = None)
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _forks() -> bool:
-    return sys.platform == "linux" and threading.active_count() == 1 and "torch" not in sys.modules
 
 
 _held: tuple[Callable[[Any], Any], Sequence[Any]]

@@ -155,21 +155,19 @@ def biases(picture: Picture, runs: Runs, published: Published) -> Figure:
     height = max(0.55, 1.35 * high / wide)
     figure = plotting.sheet(plotting.PAGE, rows * (height + 0.55 + 1.5))
     grid = figure.subplots(2 * rows, max(columns, 1), squeeze=False, height_ratios=[height] * rows + [1.1] * rows)
-    for head, axes in enumerate(grid[:rows].flat):
-        if head < heads:
-            _bias(axes, cross[head], f"cross, head {head + 1}")
-            _operands(axes, picture.experiments[0].variant, wide)
-            axes.set_ylabel("Output digit" if head % columns == 0 else "")
-        else:
-            axes.set_axis_off()
+    for axes in grid.flat:
+        axes.set_axis_off()
     size = own.shape[1]
-    for head, axes in enumerate(grid[rows:].flat):
-        if head < heads:
-            _bias(axes, np.where(np.tri(size, dtype=bool), own[head], -np.inf), f"self, head {head + 1}")
+    for head, (above, below) in enumerate(zip(grid[:rows].flat, grid[rows:].flat, strict=True)):
+        if head == heads:
+            break
+        _bias(above, cross[head], f"cross, head {head + 1}")
+        _operands(above, picture.experiments[0].variant, wide)
+        _bias(below, np.where(np.tri(size, dtype=bool), own[head], -np.inf), f"self, head {head + 1}")
+        for axes in (above, below):
+            axes.set_axis_on()
             axes.set_ylabel("Output digit" if head % columns == 0 else "")
-            axes.set_xlabel("Output digit" if head >= heads - columns else "")
-        else:
-            axes.set_axis_off()
+        below.set_xlabel("Output digit" if head >= heads - columns else "")
     scale = figure.colorbar(
         ScalarMappable(Normalize(0, 1), BIAS), ax=grid, aspect=30, shrink=0.6, ticks=[0, 1], pad=0.01
     )
