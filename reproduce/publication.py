@@ -26,6 +26,8 @@ HEIGHT, EDGE, LETTER = 20, 6, 6.6
 """Pixels: of a badge, left and right of its text, of a letter on average."""
 LEFT, OPEN, GOOD = "#555555", "#6b6b6b", "#22763b"
 """Colours of the left side, and of the right one without and with values: dark enough for white text."""
+BADGE = Path(__file__).with_name("badge.svg").read_text(encoding="utf-8")
+"""A badge, with names in braces for what differs."""
 
 
 def claims(facts: Facts) -> str:
@@ -38,19 +40,12 @@ def claims(facts: Facts) -> str:
 def badge(left: str, right: str, colour: str) -> str:
     """Return two words on two colours, with a title for those who do not see them."""
     widths = [round(len(text) * LETTER) + 2 * EDGE for text in (left, right)]
-    whole = sum(widths)
-    texts, boxes = [], []
-    for text, start, width, fill in zip((left, right), (0, widths[0]), widths, (LEFT, colour), strict=True):
-        boxes.append(f'<rect x="{start}" width="{width}" height="{HEIGHT}" fill="{fill}"/>')
-        texts.append(f'<text x="{start + EDGE}" y="14" textLength="{width - 2 * EDGE}">{escape(text)}</text>')
-    title = escape(f"{left}: {right}", quote=True)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{HEIGHT}" role="img" aria-label="{title}">\n'
-        f"<title>{title}</title>\n"
-        f"{''.join(boxes)}\n"
-        f'<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{"".join(texts)}</g>\n'
-        "</svg>\n"
-    )
+    title, left, right = (escape(text, quote=True) for text in (f"{left}: {right}", left, right))
+    start, rooms = widths[0] + EDGE, [width - 2 * EDGE for width in widths]
+    return BADGE.format(
+        title=title, left=left, right=right, widths=widths, whole=sum(widths), rooms=rooms, start=start, edge=EDGE,
+        height=HEIGHT, colours=(LEFT, colour),
+    )  # fmt: skip
 
 
 def files(repository: Path) -> dict[Path, str]:

@@ -58,7 +58,7 @@ class Workspace:
         """
         self.held.check()
         folder = self.folder
-        for name in RECORDS[1:]:
+        for name in [*RECORDS][1:]:
             with writing(folder / name):
                 (folder / name).unlink(missing_ok=True)
         if not (folder / "metrics.csv").exists():
