@@ -189,7 +189,11 @@ def stores() -> tuple[Reference, LocalStore]:
     """
     if absent := no_results() or no_reference():
         _say(absent)
-    return Reference(reference_root()), LocalStore(results_root())
+    return _reference(reference_root()), LocalStore(results_root())
+
+
+_reference = functools.cache(Reference)
+"""One object for each folder: it reads a figure again when its tables have changed."""
 
 
 def mine() -> LocalStore:
