@@ -110,7 +110,7 @@ def differences(spec: Spec, paper: Spec) -> Differences:
     return {
         field: (ours.get(field), theirs.get(field))
         for field in dict.fromkeys((*theirs, *ours))
-        if ours.get(field) != theirs.get(field) and not _under(field, FIELDS["aside"])
+        if ours.get(field) != theirs.get(field) and not under(field, FIELDS["aside"])
     }
 
 
@@ -122,13 +122,9 @@ def _leaves(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, o
             yield f"{place}{name}", value
 
 
-def _under(field: str, sections: Iterable[str]) -> bool:
+def under(field: str, sections: Iterable[str]) -> bool:
+    """Return True for a field that is one of these, or lies in one."""
     return any(field == section or field.startswith(f"{section}.") for section in sections)
-
-
-def of_size(field: str) -> bool:
-    """Return True for a hyper-parameter of size."""
-    return _under(field, FIELDS["size"])
 
 
 def in_words(every: Iterable[Differences]) -> str:

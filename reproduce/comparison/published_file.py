@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from lengen.experiment import Experiment
 from lengen.part import SettingError
 from lengen.settings.changes import read
@@ -56,26 +54,6 @@ RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
 """Beside "=", which a tolerance may widen."""
-
-
-class Exemption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Hyper-parameters that are not of size and yet not as published, at the profiles for two cores."""
-
-    fields: tuple[str, ...]
-    experiments: tuple[str, ...]
-    """Patterns of names."""
-    reason: str
-    ablation: tuple[str, ...] = ()
-    """Experiments that show what they do to the trained range and beyond; none if they are still to be run."""
-
-
-def exceptions(paper: str) -> list[Exemption]:
-    """Return the named exceptions of a paper; raises `PublishedError` with one sentence."""
-    path = CATALOGUE.paper(paper).published
-    try:
-        return msgspec.convert(load(path).get("exception", []), list[Exemption])
-    except msgspec.ValidationError as error:
-        raise PublishedError(f"{path}: exception: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,16 @@
 import fnmatch
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from lengen.metrics.measures import OfRun
 from lengen.settings.spec import replace
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
-from reproduce.comparison.distance import differences, in_words, of_size
+from reproduce.comparison.distance import FIELDS, differences, in_words, under
 from reproduce.comparison.measures import REGIONS, inside, measure_of, vocabulary
-from reproduce.comparison.published_file import exceptions, settings
+from reproduce.comparison.published_file import load, settings
 from reproduce.comparison.published_values import values
 from reproduce.comparison.recorded import UNDECIDED
 from reproduce.comparison.statements import statements
@@ -164,8 +165,23 @@ def others(paper):
         for size in SIZES:
             if size in experiment.specs and "paper" in experiment.specs:
                 for field in differences(experiment.specs[size], experiment.specs["paper"]):
-                    if not of_size(field):
+                    if not under(field, FIELDS["size"]):
                         yield experiment.name.partition("/")[2], size, field
+
+
+class Exemption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Hyper-parameters that are not of size and yet not as published, at the profiles for two cores."""
+
+    fields: tuple[str, ...]
+    experiments: tuple[str, ...]
+    """Patterns of names."""
+    reason: str
+    ablation: tuple[str, ...] = ()
+    """Experiments that show what they do to the trained range and beyond; none if they are still to be run."""
+
+
+def exceptions(paper) -> list[Exemption]:
+    return msgspec.convert(load(CATALOGUE.paper(paper).published).get("exception", []), list[Exemption])
 
 
 @pytest.mark.parametrize("paper", PAPERS)
