@@ -346,8 +346,8 @@ THM41 = (
 )  # fmt: skip
 
 
-def _of(found: Sequence[Experiment], *variants: str) -> list[Experiment]:
-    return [item for item in found if item.variant in variants]
+def _of(experiments: Sequence[Experiment], *variants: str) -> list[Experiment]:
+    return [item for item in experiments if item.variant in variants]
 
 
 EXPERIMENTS: tuple[Experiment, ...] = (

@@ -167,14 +167,14 @@ def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
     widths = sorted(set(map(swept.width, every)))
     lines = []
     for width, group in itertools.product(widths, swept.groups(every[0]) if every else ()):
-        said = [f"{_role(every[0], group).replace(chr(10), ' ')}{f', width {width}' * (len(widths) > 1)}"]
+        sentences = [f"{_role(every[0], group).replace(chr(10), ' ')}{f', width {width}' * (len(widths) > 1)}"]
         for name, mode in (("greedy", "teacher_forced"), ("sampled", "sampled")):
             rates = {
                 label: [run.grid.total(zip(group), mode).rate("correct") for run in every
                         if (swept.kind(run), swept.width(run)) == (kind, width)] for kind, label in MIXTURES.items()
             }  # fmt: skip
-            said.append("; ".join(f"{label}, {name}: {_spread(found)}" for label, found in rates.items() if found))
-        lines.append("\n".join(said))
+            sentences.append("; ".join(f"{label}, {name}: {_spread(some)}" for label, some in rates.items() if some))
+        lines.append("\n".join(sentences))
     figure = plotting.sheet(plotting.PAGE, 1.9 * max(1, len(lines) / 3))
     axes = figure.subplots()
     axes.set_axis_off()

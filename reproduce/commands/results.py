@@ -112,8 +112,8 @@ def figures_command(options: argparse.Namespace) -> int:
 
     reference, local = stores()
     if options.mine:
-        own = mine()
-        groups = [figures.over_committed(paper, reference, own, names) for paper, names in _drawn(options.selector)]
+        newest = mine()
+        groups = [figures.over_committed(paper, reference, newest, names) for paper, names in _drawn(options.selector)]
     else:
         groups = [
             figures.sheets(paper, store, names)

@@ -229,7 +229,8 @@ def answers(paper: str, stored: Stored) -> list[Answer]:
 def _answer(paper: str, statement: Statement, known: Mapping[str, Experiment], stored: Stored) -> Answer:
     findings = tuple(find(paper, part, known, stored) for part in statement.parts)
     below = tuple(find(paper, part, known, stored) for part in statement.details)
-    runs = tuple(run for one in findings if one.profile for name in one.part.names for run in stored(name, one.profile))
+    of_runs = [(name, finding.profile) for finding in findings if finding.profile for name in finding.part.names]
+    runs = tuple(run for name, profile in of_runs for run in stored(name, profile))
     younger = any(not knew(run.info, statement) for run in runs)
     words = {finding.word for finding in findings}
     word = next((word for word in WORST if word in words), REPAIRED if statement.repaired else HOLDS)
@@ -286,7 +287,7 @@ def _sides(
         each = [
             (scale * value, not part.learned or has_learned(run)) for value, run in zip(values, runs(name), strict=True)
         ]
-        sides[name] = Side(name, tuple(v for v, kept in each if kept), tuple(v for v, kept in each if not kept))
+        sides[name] = Side(name, tuple(v for v, counts in each if counts), tuple(v for v, counts in each if not counts))
     return tuple(sides[name] for name in part.left), tuple(sides[name] for name in part.right), problems
 
 

@@ -104,7 +104,7 @@ def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
     ]
 
 
-def said(compared: Sequence[Comparison]) -> str:
+def alternative_text(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
     looks = [
         ", ".join(f"{text.name(answer)} ({look(answer)})" for answer in comparison.answers) for comparison in compared
@@ -146,7 +146,7 @@ def picture(compared: Sequence[Comparison]) -> str:
         words = [word for word in SQUARES if word in there]
         handles = [Patch(facecolor=SQUARES[word][0], label=f"{SQUARES[word][1]} {word}") for word in words]
         figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
-        drawn = plotting.pictures(figure, ("svg",), said(compared))["svg"].decode("utf-8")
+        drawn = plotting.pictures(figure, ("svg",), alternative_text(compared))["svg"].decode("utf-8")
         return drawn.replace("</style>", f"{DARK}</style>", 1)
 
 

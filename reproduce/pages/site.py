@@ -122,7 +122,8 @@ def gather(paper: str, stores: Sequence[Store], compared: Mapping[str, Compariso
 def index_page(compared: Mapping[str, Mapping[str, Comparison]], shown: Sequence[Comparison], site: Path) -> str:
     """Return the first page, with the answers to all statements."""
     first = {paper: next(iter(some.values())) for paper, some in compared.items()}
-    parts = [f"# {TITLE}", f"![{overview.said(shown)}]({overview.FILE})" if shown else "", scores([*first.values()])]
+    picture = f"![{overview.alternative_text(shown)}]({overview.FILE})" if shown else ""
+    parts = [f"# {TITLE}", picture, scores([*first.values()])]
     for paper, some in compared.items():
         known = CATALOGUE.paper(paper)
         title = f"{known.number}. {known.title}" if known.alias else known.title
