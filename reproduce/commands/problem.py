@@ -16,7 +16,7 @@ from lengen import benchmark
 from lengen.data.lines import typed_lines, typed_operands
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run, said_against
-from lengen.settings.spec import Spec, from_dict
+from lengen.settings.spec import Spec
 from reproduce.catalogue import CATALOGUE, SelectorError, check_profile, newest
 from reproduce.pages import terminal
 from reproduce.runs.display import counter, waiting
@@ -189,8 +189,7 @@ def find(
         )
         made = "".join(f" --set {override}" for override in run.info["overrides"])
         name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
-        # As a plain specification, without the sections of its paper.
-        return Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)
+        return Model(run.spec, store.whole(run, WEIGHTS), name, run)
     without_runs(f"{experiment.name} is constructed", seed=seed, with_overrides=with_overrides)
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)

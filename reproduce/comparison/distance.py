@@ -48,17 +48,11 @@ def distance(run: Run, paper: Spec | None) -> str:
         return OWN
     if run.info["spec_hash"] == hash_of(paper):
         return SETTING
-    return LENGTHS if _stored(msgspec.json.encode(run.info["spec"]["data"])) == _declared(paper.data) else SHORTER
+    return LENGTHS if _problem(run.spec.data) == _problem(paper.data) else SHORTER
 
 
 @cache  # runs share few data sections
-def _stored(data: bytes) -> dict[str, Any]:
-    """Return `problem` of a stored data section, with fields that are younger than the run."""
-    return _declared(build(msgspec.json.decode(data), DataSpec, "data"))
-
-
-@cache
-def _declared(data: DataSpec) -> dict[str, Any]:
+def _problem(data: DataSpec) -> dict[str, Any]:
     return problem(msgspec.to_builtins(data))
 
 

@@ -6,6 +6,7 @@ is printed ``again`` gives none. With stored runs a value becomes a `Line`, a ro
 """
 
 import fnmatch
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,28 +44,14 @@ def number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 0.005 else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def neighbours(numbers: Sequence[int]) -> list[list[int]]:
-    """Return numbers in groups of those that follow one another.
-
-    >>> neighbours([1, 2, 3, 6])
-    [[1, 2, 3], [6]]
-    """
-    parts: list[list[int]] = []
-    for item in numbers:
-        if parts and item == parts[-1][-1] + 1:
-            parts[-1].append(item)
-        else:
-            parts.append([item])
-    return parts
-
-
 def span(numbers: Sequence[int]) -> str:
-    """Return numbers as ranges of neighbours.
+    """Return numbers as ranges of those that follow one another.
 
     >>> span((1, 2, 3, 4, 5, 6, 7, 9)), span((50,)), span((5, 10, 20))
     ('1-7 9', '50', '5 10 20')
     """
-    parts = neighbours(numbers)
+    places = itertools.groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
+    parts = [[number for _, number in pairs] for _, pairs in places]
     return " ".join(f"{part[0]}-{part[-1]}" if len(part) > 2 else " ".join(map(str, part)) for part in parts)
 
 
