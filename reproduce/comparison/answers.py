@@ -10,7 +10,7 @@ import math
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
@@ -188,7 +188,6 @@ class Answer:
     details: tuple[Finding, ...] = ()
     younger: bool = False
     """Written after some of its runs."""
-    runs: tuple[Run, ...] = field(default=(), repr=False)
 
     @property
     def mixed(self) -> bool:
@@ -229,12 +228,11 @@ def answers(paper: str, stored: Stored) -> list[Answer]:
 def _answer(paper: str, statement: Statement, known: Mapping[str, Experiment], stored: Stored) -> Answer:
     findings = tuple(find(paper, part, known, stored) for part in statement.parts)
     below = tuple(find(paper, part, known, stored) for part in statement.details)
-    of_runs = [(name, finding.profile) for finding in findings if finding.profile for name in finding.part.names]
-    runs = tuple(run for name, profile in of_runs for run in stored(name, profile))
-    younger = any(not knew(run.info, statement) for run in runs)
+    measured = [(name, finding.profile) for finding in findings if finding.profile for name in finding.part.names]
+    younger = any(not knew(run.info, statement) for name, profile in measured for run in stored(name, profile))
     words = {finding.word for finding in findings}
     word = next((word for word in WORST if word in words), REPAIRED if statement.repaired else HOLDS)
-    return Answer(statement, word, findings, below, younger, runs)
+    return Answer(statement, word, findings, below, younger)
 
 
 def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored) -> Finding:
