@@ -11,12 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
 from lengen.part import nearest
 from lengen.results.records import Run
 from lengen.settings.spec import Spec
+from reproduce.published import load
 from reproduce.store.files import StoreError
 from reproduce.store.store import WEIGHTS, Store
 
@@ -94,6 +96,10 @@ class Catalogue:
     def figures(self, paper: str) -> tuple[Figure, ...]:
         """Return the figures of one paper in the order of declaration."""
         return tuple(self.paper(paper).figures())
+
+    def published(self, paper: str) -> Mapping[str, Any]:
+        """Return the published.toml of one paper as a table; raises `PublishedError`."""
+        return load(self.paper(paper).published)
 
     def deviations(self, paper: str) -> Mapping[str, str]:
         """Return the deviations of one paper by their number: sentences with their reasons."""
@@ -193,8 +199,8 @@ class Catalogue:
         if selector in PROFILES:
             return f"; a profile is chosen by --profile {selector}"
         last = selector.strip("/").rpartition("/")[2]
-        for name, paper in self._papers.items():
-            if paper.published.is_file() and f'\nid = "{last}"\n' in paper.published.read_text(encoding="utf-8"):
+        for name in self.papers():
+            if last in {row.get("id") for row in self.published(name).get("statement", [])}:
                 return f"; it is a statement: compare {name}/{last} shows it"
         other = re.sub(r"[.:]", "/", selector, count=1).replace(":", "/")
         return f"; write {other}" if other != selector and self._names(other) else ""

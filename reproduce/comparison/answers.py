@@ -21,7 +21,7 @@ from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import NEAR, ORDER, PROOF, SHORTER, differing, distance, farthest, in_words
 from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, measure_of, pooled, tested, vocabulary
-from reproduce.comparison.published_file import PROFILES
+from reproduce.comparison.published_settings import PROFILES
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED
 from reproduce.comparison.statements import Part, Statement, knew, statements
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lengen.experiment import Experiment
 from reproduce.comparison.answers import Answer, Finding, answers
 from reproduce.comparison.measures import reader
-from reproduce.comparison.published_file import Setting, settings
+from reproduce.comparison.published_settings import Setting, settings
 from reproduce.comparison.published_values import Line, Score, lines, printed, score
 from reproduce.comparison.recorded import WORDS
 from reproduce.store.store import Store

@@ -19,8 +19,9 @@ from lengen.results.records import Run, to_table
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import NEAR, Differences, differing, distance, farthest
 from reproduce.comparison.measures import REGIONS, Stored, inside, measure_of, ratios, tested, vocabulary
-from reproduce.comparison.published_file import PROFILES, PublishedError, load
+from reproduce.comparison.published_settings import PROFILES
 from reproduce.comparison.recorded import MET, apart
+from reproduce.published import PublishedError
 
 COLUMNS = (
     "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",
@@ -118,10 +119,9 @@ def values(paper: str, again: bool = False) -> tuple[Value, ...]:
 
     With ``again`` once for each experiment, in tables that are printed again, too.
     """
-    path = CATALOGUE.paper(paper).published
     known = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
     by_key: dict[tuple[Any, ...], Value] = {}
-    tables = [table for table in load(path).get("table", []) if again or not table.get("again")]
+    tables = [table for table in CATALOGUE.published(paper).get("table", []) if again or not table.get("again")]
     for value in (value for table in tables for value in group_values(table, paper, known)):
         homes = tuple(CATALOGUE.home(known[name], "paper").name for name in value.experiments)
         names = value.experiments if again else homes

@@ -22,7 +22,7 @@ from lengen.part import nearest
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.measures import REGIONS, measure_of, vocabulary
-from reproduce.comparison.published_file import PublishedError, load
+from reproduce.published import PublishedError
 from reproduce.store.files import StoreError
 
 Check = Literal["level", "above", "trend", "equal", "number"]
@@ -110,8 +110,8 @@ def _names(parts: Iterable[Part]) -> tuple[str, ...]:
 
 def statements(paper: str) -> tuple[Statement, ...]:
     """Return the statements of a paper in the order of the file; none if there is no file."""
-    path = CATALOGUE.paper(paper).published
-    return parse(load(path), str(path), {item.name: item for item in CATALOGUE.experiments(paper)}, paper)
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+    return parse(CATALOGUE.published(paper), str(CATALOGUE.paper(paper).published), known, paper)
 
 
 def parse(table: Mapping[str, Any], where: str, known: Mapping[str, Experiment], paper: str) -> tuple[Statement, ...]:

@@ -19,7 +19,7 @@ from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, usual_profile
 from reproduce.comparison.distance import differences
 from reproduce.comparison.distance import in_words as differing_in_words
-from reproduce.comparison.published_file import CHECKED
+from reproduce.comparison.published_settings import CHECKED
 from reproduce.comparison.recorded import WORDS, Recorded
 from reproduce.pages.terminal import LOOKS, breakable, entry, table
 from reproduce.runs.costs import cost_on, in_words, makespan

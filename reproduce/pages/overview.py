@@ -16,7 +16,6 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.distance import SHORTER
-from reproduce.comparison.published_file import load
 from reproduce.comparison.recorded import HOLDS, MET, WORDS
 from reproduce.pages import text
 from reproduce.pages.terminal import LOOKS
@@ -86,7 +85,7 @@ def shades(answer: Answer) -> list[str]:
 def headline(compared: Sequence[Comparison]) -> Headline | None:
     """Return the lines of the first paper that declares a headline, with those values that stand beside ours."""
     for comparison in compared:
-        for entry in load(CATALOGUE.paper(comparison.paper).published).get("headline", []):
+        for entry in CATALOGUE.published(comparison.paper).get("headline", []):
             lines = {name: _values(comparison, experiment) for name, experiment in entry["lines"]}
             return Headline(entry["title"], {name: values for name, values in lines.items() if values})
     return None

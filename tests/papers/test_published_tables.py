@@ -12,7 +12,7 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
 from reproduce.comparison.distance import FIELDS, differences, in_words, under
 from reproduce.comparison.measures import REGIONS, inside, measure_of, vocabulary
-from reproduce.comparison.published_file import load, settings
+from reproduce.comparison.published_settings import settings
 from reproduce.comparison.published_values import values
 from reproduce.comparison.recorded import UNDECIDED
 from reproduce.comparison.statements import statements
@@ -181,7 +181,7 @@ class Exemption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def exceptions(paper) -> list[Exemption]:
-    return msgspec.convert(load(CATALOGUE.paper(paper).published).get("exception", []), list[Exemption])
+    return msgspec.convert(CATALOGUE.published(paper).get("exception", []), list[Exemption])
 
 
 @pytest.mark.parametrize("paper", PAPERS)
