@@ -5,10 +5,9 @@ A run's arrays hold ``probe0.tokens`` (the text of the prompt and of the sorted 
 and after the MLP of a layer with the rows of the embedding and with the columns of the output head.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -47,8 +46,7 @@ BLUE, ORANGE, GREEN, *_ = plotting.COLOURS
 LOOKS = {"itself": (ORANGE, "o"), "its successor": (BLUE, "^"), "the minimum": (GREEN, "D")}
 
 
-@dataclasses.dataclass(frozen=True)
-class Probe:
+class Probe(NamedTuple):
     """A probed sequence."""
 
     tokens: tuple[str, ...]
@@ -75,8 +73,7 @@ class Probe:
         return next((known for known in self.ordered if int(known) > int(token)), "")
 
 
-@dataclasses.dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A position of a probe, and what is marked there."""
 
     position: int
