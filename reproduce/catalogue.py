@@ -248,31 +248,29 @@ class Catalogue:
         declared = hash_of(experiment.specs[profile])
         chosen: dict[int, Run] = {}
         experiment_runs = store.of(self.home(experiment, profile).name, profile)
-        runs = [run for run in experiment_runs if store.mine or self.counts(run, experiment, profile)]
+        runs = [run for run in experiment_runs if store.mine or self.counts(run, experiment)]
         for run in sorted(runs, key=lambda run: (not store.mine and run.info["spec_hash"] == declared, run.version)):
             chosen[run.seed] = run
         return [chosen[seed] for seed in sorted(chosen)]
 
-    def counts(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Return True if a run may represent an experiment at a profile.
+    def counts(self, run: Run, experiment: Experiment) -> bool:
+        """Return True if a run may represent an experiment at its profile.
 
         Its specification is the declared one, or it lies in the reference store and was made without overrides.
         """
-        if not self._of(run, experiment, profile):
+        if not self._of(run, experiment):
             return False
         if run.store == "reference" and run.info["overrides"] == []:
             return True
-        return hash_of(experiment.specs[profile]) == str(run.info["spec_hash"])
+        return hash_of(experiment.specs[run.profile]) == str(run.info["spec_hash"])
 
-    def overridden(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Return True if a run was made for an experiment at a profile with ``--set``, and so does not represent it."""
-        changed = run.info["overrides"] != []
-        return changed and self._of(run, experiment, profile) and not self.counts(run, experiment, profile)
+    def overridden(self, run: Run, experiment: Experiment) -> bool:
+        """Return True if a run was made for an experiment with ``--set``, and so does not represent it."""
+        return run.info["overrides"] != [] and self._of(run, experiment) and not self.counts(run, experiment)
 
-    def _of(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Return True if a run lies in the folder of an experiment at a profile."""
-        place = self.home(experiment, profile).name, profile
-        return profile in experiment.specs and (run.experiment, run.profile) == place
+    def _of(self, run: Run, experiment: Experiment) -> bool:
+        """Return True if a run lies in the folder of an experiment at its profile."""
+        return run.profile in experiment.specs and run.experiment == self.home(experiment, run.profile).name
 
     def _folders(self, paper: str) -> list[str]:
         """Return the second parts of the names of a paper's experiments."""
@@ -326,9 +324,9 @@ def newest(
     holding = WEIGHTS if weights else None
     sizes = [at for at in experiment.specs if at == profile or (profile is None and (at != "smoke" or not weights))]
     headers = [(run, store) for store in stores for run in store.headers(experiment.paper, holding=holding)]
-    held = [(run, store, at) for run, store in headers for at in sizes if seed in (None, run.seed)]
-    runs = [(run, store) for run, store, at in held if CATALOGUE.counts(run, experiment, at)]
-    changed = [(run, store) for run, store, at in held if CATALOGUE.overridden(run, experiment, at)]
+    held = [(run, store) for run, store in headers if run.profile in sizes and seed in (None, run.seed)]
+    runs = [(run, store) for run, store in held if CATALOGUE.counts(run, experiment)]
+    changed = [(run, store) for run, store in held if CATALOGUE.overridden(run, experiment)]
     if with_overrides:
         runs += changed
     if not runs:

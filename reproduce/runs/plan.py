@@ -184,7 +184,7 @@ def share_made(experiment: Experiment, profile: str, spec: Spec, *, changed: boo
     place, committed = PROFILES.index(profile), stores()[0]
     choices = (
         [run for run in committed.made(CATALOGUE.home(experiment, nearest).name, nearest)
-         if CATALOGUE.counts(run, experiment, nearest)]
+         if CATALOGUE.counts(run, experiment)]
         for nearest in PROFILES[place:] + PROFILES[:place][::-1]
         if nearest in experiment.specs
     )  # fmt: skip
