@@ -301,11 +301,13 @@ def _has_gpu() -> bool:
 
 def _made(jobs: Sequence[Job]) -> dict[Job, float | None]:
     """Return `planning.share_made` of each job."""
-    homes = {job: CATALOGUE.select_one(job.experiment) for job in jobs}
-    return {
-        job: planning.share_made(home, job.profile, job.spec, changed=bool(job.overrides))
-        for job, home in homes.items()
-    }
+    shares: dict[tuple[str, str, str], float | None] = {}
+    for job in jobs:
+        key = job.experiment, job.profile, job.spec.hash()
+        if key not in shares:
+            home, changed = CATALOGUE.select_one(job.experiment), bool(job.overrides)
+            shares[key] = planning.share_made(home, job.profile, job.spec, changed=changed)
+    return {job: shares[job.experiment, job.profile, job.spec.hash()] for job in jobs}
 
 
 def _pace(done: Mapping[Job, Run], *, gpu: bool) -> float | None:
