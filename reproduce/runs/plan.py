@@ -20,7 +20,8 @@ from lengen.settings.sections import TestSpec
 from lengen.settings.spec import Spec
 from reproduce.catalogue import CATALOGUE
 from reproduce.runs.costs import cost, updates_made
-from reproduce.store.checkout import stores
+from reproduce.store.checkout import reference_root
+from reproduce.store.reference import Reference
 from reproduce.store.store import LocalStore, Store
 
 
@@ -181,7 +182,7 @@ def share_made(experiment: Experiment, profile: str, spec: Spec, *, changed: boo
     """
     if changed or not spec.train.stop_at:
         return updates_made(spec, [])
-    place, committed = PROFILES.index(profile), stores()[0]
+    place, committed = PROFILES.index(profile), Reference(reference_root())
     choices = (
         [run for run in committed.made(CATALOGUE.home(experiment, nearest).name, nearest)
          if CATALOGUE.counts(run, experiment)]

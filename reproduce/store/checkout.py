@@ -189,11 +189,7 @@ def stores() -> tuple[Reference, LocalStore]:
     """
     if absent := no_results() or no_reference():
         _say(absent)
-    return _reference(reference_root()), LocalStore(results_root())
-
-
-_reference = functools.cache(Reference)
-"""One object for each folder: it reads a figure again when its tables have changed."""
+    return Reference(reference_root()), LocalStore(results_root())
 
 
 def mine() -> LocalStore:

@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -136,19 +136,32 @@ class Tables:
         except msgspec.MsgspecError as error:
             raise self._bad(SETTINGS, str(error)) from None
         runs = {}
+        for place, text, variant, who in self._lines():
+            if who.spec_hash not in settings:
+                raise self._bad(RUNS, f"line {place}: {SETTINGS} has no specification {who.spec_hash}")
+            fields = msgspec.json.decode(text)
+            runs[variant, who.profile, who.seed] = {**fields, "spec": settings[who.spec_hash], "overrides": []}
+        return dict(sorted(runs.items()))
+
+    @cached_property
+    def made(self) -> Mapping[tuple[str, str], Sequence[Line]]:
+        """The runs of each variant and profile, from runs.jsonl alone: quick, for counting."""
+        lines: dict[tuple[str, str], list[Line]] = {}
+        for *_, variant, who in self._lines() if (self.folder / RUNS).is_file() else ():
+            lines.setdefault((variant, who.profile), []).append(who)
+        return lines
+
+    def _lines(self) -> Iterator[tuple[int, str, str, Line]]:
+        """Yield number, text, variant and fields of each line of runs.jsonl."""
         for place, text in enumerate(self._text(RUNS).splitlines(), start=1):
             try:
-                line = _line(text)
-                *figure, variant = line.experiment.split("/")
+                who = _line(text)
+                *figure, variant = who.experiment.split("/")
                 if figure != [*self.folder.parts[-2:]]:
-                    raise ValueError(f"{line.experiment} belongs to another figure")
-                if line.spec_hash not in settings:
-                    raise ValueError(f"{SETTINGS} has no specification {line.spec_hash}")
+                    raise ValueError(f"{who.experiment} belongs to another figure")
             except ValueError as error:
                 raise self._bad(RUNS, f"line {place}: {error}") from None
-            fields = msgspec.json.decode(text)
-            runs[variant, line.profile, line.seed] = {**fields, "spec": settings[line.spec_hash], "overrides": []}
-        return dict(sorted(runs.items()))
+            yield place, text, variant, who
 
     def load(self, key: Key) -> dict[str, Any]:
         """Return the records of a run, as keyword arguments of `Run`.
@@ -272,25 +285,20 @@ class Reference(Store):
         runs = (_run(key, fields) for folder in folders for key, fields in self._at(folder).runs.items())
         return [run for run in runs if holding is None or holding in run.info["files"]]
 
-    def made(self, experiment: str, profile: str) -> list[Run]:
-        """Return the runs of one experiment at one profile without their records; reads its figure alone."""
-        place = (experiment.rpartition("/")[2], profile)
-        return [_run(key, fields) for key, fields in self._of(experiment).runs.items() if key[:2] == place]
+    def made(self, experiment: str, profile: str) -> Iterator[Run]:
+        """Yield the runs of one experiment at one profile with hash, overrides, kernels and scalars alone."""
+        for line in self._of(experiment).made.get((experiment.rpartition("/")[2], profile), ()):
+            info = {"spec_hash": line.spec_hash, "overrides": [], "kernels": line.kernels, "scalars": line.scalars}
+            yield Run(experiment, profile, line.seed, 1, self.name, info, Grid(("length",)))
 
     def load(self, header: Run) -> Run:
         """Return a run of `headers` with its records."""
-        tables, key = self._of(header.experiment), _key(header)
-        if key not in tables.loaded:
-            records, files = tables.load(key), header.info["files"]
-            for name in files.keys() & {ATTENTION, ARRAYS}:
-                field, read = RECORDS[name]
-                records[field] = read(self.whole(header, name).read_bytes())
-            tables.loaded[key] = replace(header, **records)
-        return tables.loaded[key]
+        return self._read_run(self._of(header.experiment), _key(header))
 
     def of(self, experiment: str, profile: str) -> list[Run]:
         """Return the runs of one experiment at one profile with their records; reads its figure alone."""
-        return [self.load(run) for run in self.made(experiment, profile)]
+        tables, variant = self._of(experiment), experiment.rpartition("/")[2]
+        return [self._read_run(tables, key) for key in tables.runs if key[:2] == (variant, profile)]
 
     def folder(self, run: Run) -> Path:
         """Return the folder of a run's arrays and weights."""
@@ -322,8 +330,7 @@ class Reference(Store):
                     everything = {key: (fields, tables.records(key)) for key, fields in tables.runs.items()}
                     made = {key: (self._copied(run, source, weights), records(run)) for key, run in new.items()}
                     tables.write(everything | made)
-                now = self._at(self.path / figure)
-                adopted += [self.load(_run(key, now.runs[key])) for key in new]
+                adopted += [self._read_run(self._at(self.path / figure), key) for key in new]
         return adopted
 
     def _copied(self, run: Run, source: Store, weights: bool) -> dict[str, Any]:
@@ -355,6 +362,15 @@ class Reference(Store):
         if folder not in self._figures or self._figures[folder][0] != state:
             self._figures[folder] = state, Tables(Path(folder))
         return self._figures[folder][1]
+
+    def _read_run(self, tables: Tables, key: Key) -> Run:
+        if key not in tables.loaded:
+            header, records = _run(key, tables.runs[key]), tables.load(key)
+            for name in tables.runs[key]["files"].keys() & {ATTENTION, ARRAYS}:
+                field, read = RECORDS[name]
+                records[field] = read(self.whole(header, name).read_bytes())
+            tables.loaded[key] = replace(header, **records)
+        return tables.loaded[key]
 
 
 def _run(key: Key, fields: Mapping[str, Any]) -> Run:

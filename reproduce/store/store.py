@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, final
@@ -97,8 +97,8 @@ class Store(abc.ABC):
         """
 
     @abc.abstractmethod
-    def made(self, experiment: str, profile: str) -> Iterable[Run]:
-        """Return the finished runs of one experiment at one profile as `headers`; reads nothing else."""
+    def made(self, experiment: str, profile: str) -> Iterator[Run]:
+        """Yield the finished runs of one experiment at one profile as `headers`, each read when it is asked for."""
 
     @abc.abstractmethod
     def of(self, experiment: str, profile: str) -> list[Run]:
