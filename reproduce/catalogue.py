@@ -117,8 +117,8 @@ class Catalogue:
                 "lengen.load, the folder of a finished run, which holds run.json"
             )
         if len(several := selector.split()) > 1:
-            named = {item.name for word in several for item in self.select(word)}
-            return tuple(item for item in self.experiments() if item.name in named)
+            names = {item.name for word in several for item in self.select(word)}
+            return tuple(item for item in self.experiments() if item.name in names)
         parts = self.canonical(selector).strip("/").split("/")
         if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._folders(parts[0]), parts[1]):
             figures = [figure for figure in self.figures(parts[0]) if fnmatch.fnmatchcase(figure.name, parts[1])]
@@ -132,8 +132,7 @@ class Catalogue:
             raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
         chosen: list[Experiment] = []
         for level, part in enumerate(parts):
-            below = (item.name.split("/")[level] for item in chosen) if level else self.papers()
-            names = list(dict.fromkeys(below))
+            names = list(dict.fromkeys(item.name.split("/")[level] for item in chosen)) if level else self.papers()
             same = fnmatch.filter(names, part) or [name for name in names if name.casefold() == part.casefold()]
             if not same:
                 kind = ("paper", "figure or table", "variant")[level]

@@ -11,9 +11,10 @@ import hashlib
 import io
 import json
 import os
+from collections import UserDict, UserList
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -22,7 +23,7 @@ import msgspec
 from lengen.results.records import Counts, Grid, KeyCount, Run, read_count, to_table
 from reproduce.store.files import StoreError, one_line, read_bytes, readable, write_bytes, write_text
 from reproduce.store.lease import leased
-from reproduce.store.run_folder import ARRAYS, ATTENTION, RECORDS, Known
+from reproduce.store.run_folder import ARRAYS, ATTENTION, Known, arrays_from_bytes, attention_from_bytes
 from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, Store
 
 #     runs.jsonl      a run a line: commit, command, machine, times, hash of its specification, sums of its rows
@@ -34,6 +35,30 @@ from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, Store
 # A run is named by variant, profile and seed. runs.jsonl is written last: rows without a line are left from a writer
 # that was killed, and are ignored. A writer killed while it replaced a run leaves rows that are refused: git restores
 # them.
+
+
+class LazySequence(UserList[Any]):
+    """A sequence that ``read`` returns."""
+
+    def __init__(self, read: Callable[[], Sequence[Any]]) -> None:
+        self._read = read
+
+    @cached_property
+    def data(self) -> list[Any]:  # type: ignore[override]
+        """The records."""
+        return list(self._read())
+
+
+class LazyMapping(UserDict[str, Any]):
+    """A mapping that ``read`` returns."""
+
+    def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
+        self._read = read
+
+    @cached_property
+    def data(self) -> dict[str, Any]:  # type: ignore[override]
+        """The records."""
+        return dict(self._read())
 
 
 RUNS, SETTINGS, SCORES, METRICS, KEYS = "runs.jsonl", "settings.json", "scores.csv", "metrics.csv", "keys.csv"
@@ -94,14 +119,6 @@ class Records(NamedTuple):
             cell = (int(length),) if curve else (int(length), int(count))
             grid.scores.setdefault(cell, {})[mode] = Counts({name: read_count(text) for name, text in counts.items()})
         return grid
-
-    def key_counts(self) -> list[KeyCount]:
-        """Return the counts of keys; raises `ValueError` or `TypeError` for a bad row."""
-        return [KeyCount(*map(int, row)) for row in self.keys]
-
-    def curves(self) -> list[tuple[int, str, float]]:
-        """Return the training curves; raises `ValueError` for a bad row."""
-        return [(int(step), name, float(text)) for (step,), row in self.metrics.items() for name, text in row.items()]
 
 
 def records(run: Run) -> Records:
@@ -166,23 +183,35 @@ class Tables:
     def load(self, key: Key) -> dict[str, Any]:
         """Return the records of a run, as keyword arguments of `Run`.
 
-        Raises `StoreError` if rows are not those that its line in runs.jsonl names.
+        Raises `StoreError` if rows are not those that its line in runs.jsonl names, for training curves when they are
+        first read.
         """
-        rows, records = self.records(key), dict[str, Any]()
-        digests, expected = rows.digests(), self.runs[key]["rows"]
-        parts = ((SCORES, "grid", rows.grid), (KEYS, "key_counts", rows.key_counts), (METRICS, "metrics", rows.curves))
-        for name, field, read in parts:
-            if digests.get(name) != expected.get(name):
-                raise self._bad(name, f"the rows of {' '.join(map(str, key))} are not those that its run wrote")
-            try:
-                records[field] = read()
-            except (ValueError, TypeError) as error:
-                raise self._bad(name, f"{' '.join(map(str, key))}: {error}") from None
-        return records
+        rows = Records(self._scores.get(key, {}), {}, self._keys.get(key, []))
+        self._check(key, rows, (SCORES, KEYS))
+        try:
+            grid, keys = rows.grid(), [KeyCount(*map(int, row)) for row in rows.keys]
+        except (ValueError, TypeError) as error:
+            raise self._bad(SCORES, f"{' '.join(map(str, key))}: {error}") from None
+        return {"grid": grid, "key_counts": keys, "metrics": LazySequence(partial(self._curves, key))}
 
     def records(self, key: Key) -> Records:
         """Return the rows of a run."""
         return Records(self._scores.get(key, {}), self._metrics.get(key, {}), self._keys.get(key, []))
+
+    def _curves(self, key: Key) -> Sequence[tuple[int, str, float]]:
+        rows = Records({}, self._metrics.get(key, {}), [])
+        self._check(key, rows, (METRICS,))
+        try:
+            curves = [(int(step), named.items()) for (step,), named in rows.metrics.items()]
+            return [(step, name, float(text)) for step, named in curves for name, text in named]
+        except ValueError as error:
+            raise self._bad(METRICS, f"{' '.join(map(str, key))}: {error}") from None
+
+    def _check(self, key: Key, rows: Records, names: Sequence[str]) -> None:
+        digests, expected = rows.digests(), self.runs[key]["rows"]
+        for name in names:
+            if digests.get(name) != expected.get(name):
+                raise self._bad(name, f"the rows of {' '.join(map(str, key))} are not those that its run wrote")
 
     def write(self, runs: Mapping[Key, tuple[Mapping[str, Any], Records]]) -> None:
         """Write all tables anew: fields and rows of every run."""
@@ -365,12 +394,17 @@ class Reference(Store):
 
     def _read_run(self, tables: Tables, key: Key) -> Run:
         if key not in tables.loaded:
-            header, records = _run(key, tables.runs[key]), tables.load(key)
-            for name in tables.runs[key]["files"].keys() & {ATTENTION, ARRAYS}:
-                field, read = RECORDS[name]
-                records[field] = read(self.whole(header, name).read_bytes())
-            tables.loaded[key] = replace(header, **records)
+            header = _run(key, tables.runs[key])
+            records: dict[str, Any] = {}
+            if ATTENTION in tables.runs[key]["files"]:
+                records["attention"] = attention_from_bytes(self.whole(header, ATTENTION).read_bytes())
+            if ARRAYS in tables.runs[key]["files"]:
+                records["arrays"] = LazyMapping(lambda: self._arrays(header))
+            tables.loaded[key] = replace(header, **records, **tables.load(key))
         return tables.loaded[key]
+
+    def _arrays(self, run: Run) -> dict[str, Any]:
+        return arrays_from_bytes(self.whole(run, ARRAYS).read_bytes())
 
 
 def _run(key: Key, fields: Mapping[str, Any]) -> Run:
