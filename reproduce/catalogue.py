@@ -117,8 +117,8 @@ class Catalogue:
                 "lengen.load, the folder of a finished run, which holds run.json"
             )
         if len(several := selector.split()) > 1:
-            names = {item.name for word in several for item in self.select(word)}
-            return tuple(item for item in self.experiments() if item.name in names)
+            named = {item.name for word in several for item in self.select(word)}
+            return tuple(item for item in self.experiments() if item.name in named)
         parts = self.canonical(selector).strip("/").split("/")
         if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._folders(parts[0]), parts[1]):
             figures = [figure for figure in self.figures(parts[0]) if fnmatch.fnmatchcase(figure.name, parts[1])]
