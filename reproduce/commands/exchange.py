@@ -1,4 +1,4 @@
-"""The commands evaluate, score, adderboard and export: those of `lengen.benchmark.commands` with the runs of this clone."""
+"""The commands evaluate, score, adderboard and export of `lengen.benchmark.commands`, with the runs of this clone."""
 
 import argparse
 import json
