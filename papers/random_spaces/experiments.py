@@ -130,6 +130,10 @@ FIG42 = row(
 
 # ------------------------------------------------------------------ Sections 4.3.2 to 4.4: positions and formats
 
+AS_PUBLISHED: Changes = {
+    "model": {"norm_place": "post", "final_norm": "none", "tied": True, "dropout": 0.1}, "train.final_lr": 0.1,
+}  # fmt: skip
+"""Published, and not of size."""
 KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     "ape": (
         "absolute positions", "absolute positions fail at every untrained length", (ByProfile(night=settled(60_000)),),
@@ -151,7 +155,7 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     ),
     "abacus": (
         "Abacus", "Abacus positions interpolate and extrapolate",
-        (ABACUS, ByProfile(cpu=steps(6000), night=settled(20_000))),
+        (ABACUS, ByProfile(cpu=steps(6000), night=settled(20_000)), ByProfile(night=AS_PUBLISHED)),
     ),
 }  # fmt: skip
 """Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, in
@@ -192,19 +196,21 @@ FIG45 = row(
 )  # fmt: skip
 
 
-AS_PUBLISHED: Changes = {
-    "model": {"norm_place": "post", "final_norm": "none", "tied": True, "dropout": 0.1}, "train.final_lr": 0.1,
-}  # fmt: skip
-"""Published, and not of size."""
 OURS = {"cpu": {"hours": "*"}, "night": {"hours": "*"}, "paper": {"ours": "*"}}
 
 
 PUBLISHED = row(
     "published", "Figure 4.5", says=lambda kind: KINDS[kind][1], night=HEADLINE, skip=OURS,
     make=lambda kind: at_profiles(written(kind), ByProfile(night=AS_PUBLISHED)),
-    axes=(_kinds({kind: KINDS[kind] for kind in ("ape", "spaces", "abacus")}),),
+    axes=(_kinds({kind: KINDS[kind] for kind in ("ape", "spaces")}),),
 )  # fmt: skip
 """Figure 4.5 with everything as published that is not of size, at the learning rate of the night."""
+ABLATION = row(
+    "ablation", "Figure 4.5", says=lambda kind: KINDS[kind][1], night=HEADLINE, skip=OURS,
+    axes=(_kinds({"abacus": KINDS["abacus"]}),),
+    make=lambda kind: at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2][:-1]),
+)  # fmt: skip
+"""Abacus with the norm, tying, dropout and final rate of the other kinds."""
 
 
 def _asserted(place: str, *kinds: str) -> tuple[Experiment, ...]:
@@ -328,7 +334,8 @@ LOOPED = row(
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *FIG45, *PUBLISHED, *SECTION34, *FIG41, *FIG42, *FIG43, *FIG44, *FIG46, *TABLE43, *FIG49, *FIGB1, *LOOPED,
+    *FIG45, *PUBLISHED, *ABLATION, *SECTION34, *FIG41, *FIG42, *FIG43, *FIG44, *FIG46, *TABLE43, *FIG49, *FIGB1,
+    *LOOPED,
 )  # fmt: skip
 MIXES = tuple(item for item in TABLE43 if "-mix-" in item.name)
 
@@ -364,6 +371,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of("fig4.5", "Positions and formats by length", TABLE, FIG45, alone="final"),
     figure_of("published", "Positions with the published norm, tying and dropout", TABLE, PUBLISHED, alone="final"),
+    figure_of("ablation", "Abacus without the published norm, tying and dropout", TABLE, ABLATION, alone="final"),
     figure_of("asserted", "Positions and formats without a published figure", TABLE, SECTION34, alone="final"),
     figure_of(
         "fig4.6", "Mistakes by part of the scratchpad", f"{OWN}:parts", FIG46,
