@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from lengen import digits
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
-from lengen.part import Count, Length, Part, SettingError, Size
-from lengen.tasks.base import Extent, Row, Rows, Signs, Task
+from lengen.part import Count, SettingError
+from lengen.tasks.base import Extent, OfBase, Row, Rows, Signs
 
 HELD_OUT = 8
 """One number in eight up to the limit validates and is never trained on (Section 3.3 of "From Interpolation to
@@ -23,13 +23,9 @@ LARGEST_POOL = 2**27
 """Numbers that are listed to draw from, at most: 1 GiB of them."""
 
 
-class Arithmetic(Part, Task, frozen=True):
+class Arithmetic(OfBase, frozen=True):
     """Problems of one operation; the trained numbers have up to ``digits`` digits or lie in [0, limit]."""
 
-    digits: Length
-    """Digits of the longest trained number."""
-    base: Size = 10
-    """Base of the numbers, 2 to 16."""
     limit: Count = 0
     """Largest number drawn in training, uniformly, of at most one digit more than ``digits``; 0 draws a length first,
     then digits."""
@@ -41,14 +37,6 @@ class Arithmetic(Part, Task, frozen=True):
     """Digit that pads operands, which does not change the result; -1 is the largest digit."""
     GROWS: ClassVar[bool] = True
     """A result may have one digit more than its operands."""
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return tuple("0123456789abcdef"[: self.base])
-
-    @property
-    def longest(self) -> int:
-        return self.digits
 
     @property
     def most(self) -> int:
@@ -66,8 +54,7 @@ class Arithmetic(Part, Task, frozen=True):
         return Extent(shape, width, (width,) if self.STAGES else ())
 
     def check(self) -> None:
-        if not 2 <= self.base <= 16:
-            raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
+        super().check()
         highest = min(self.base ** (self.digits + 1), LARGEST_POOL) - 1
         if self.limit and not HELD_OUT - 1 <= self.limit <= highest:
             raise SettingError(
@@ -172,18 +159,14 @@ class Arithmetic(Part, Task, frozen=True):
         if not self.limit:
             sizes = torch.randint(1, length + 1, (self._drawn(), n), generator=generator)
             return self._problems([digits.sample(size, length, generator, self.base) for size in sizes], generator)
-        pool = self._numbers(held_out)
+        pool = _shuffled(self.limit)  # one fixed permutation of [0, limit], cut 7:1
+        cut = len(pool) // HELD_OUT
+        pool = pool[:cut] if held_out else pool[cut:]
         width = 1
         while self.base**width <= self.limit:
             width += 1
         chosen = [pool[torch.randint(len(pool), (n,), generator=generator)] for _ in range(self._drawn())]
         return self._problems([digits.from_numbers(numbers, width, self.base) for numbers in chosen], generator)
-
-    def _numbers(self, held_out: bool) -> Tensor:
-        """Return numbers that are trained on, or that are not: one fixed permutation of [0, limit], cut 7:1."""
-        pool = _shuffled(self.limit)
-        cut = len(pool) // HELD_OUT
-        return pool[:cut] if held_out else pool[cut:]
 
     def _problems(self, operands: list[Tensor], generator: Generator, least: int = 0) -> Problems:
         if len(operands) < self.OPERANDS:

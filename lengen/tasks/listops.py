@@ -56,10 +56,6 @@ class ListOps(Part, Task, tag="listops", frozen=True):
         return (*DECIMAL, *OPENING, CLOSING)
 
     @property
-    def longest(self) -> int:
-        return self.digits
-
-    @property
     def trained_lengths(self) -> tuple[int, ...]:
         return tuple(range(FEWEST, self.digits + 1))
 

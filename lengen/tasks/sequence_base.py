@@ -54,6 +54,9 @@ class Skew(NamedTuple):
 class Skewed(Part, Task, frozen=True):
     """Tasks whose training lengths are 2 to ``longest``, some of them more often than others."""
 
+    LEAST_LENGTH: ClassVar[int] = 1
+    """Shortest length that can be tested."""
+
     longest: Size
     """Longest trained operand."""
     short: Count = 0
@@ -98,7 +101,10 @@ class Skewed(Part, Task, frozen=True):
         return problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Draw as in training, at one length."""
+        """Draw as in training, at one length; raises `OperandError` for one that no problem has."""
+        if length < self.LEAST_LENGTH:
+            fault = f"test.lengths={length}: problems of this task have {self.LEAST_LENGTH} numbers or more"
+            raise OperandError(f"{fault}; test from {self.LEAST_LENGTH} on")
         return self.of_lengths(torch.full((n,), length), generator)
 
 
@@ -122,17 +128,6 @@ class OfAlphabet(Skewed, frozen=True):
 
     def first(self) -> int:
         return 1
-
-
-def of_two(length: int) -> int:
-    """Return a tested length of a task whose problems have two numbers at least.
-
-    Raises `OperandError` for a shorter one.
-    """
-    if length < SHORTEST:
-        fault = f"test.lengths={length}: problems of this task have {SHORTEST} numbers or more"
-        raise OperandError(f"{fault}; test from {SHORTEST} on")
-    return length
 
 
 def uniform_sequences(lengths: Tensor, alphabet: int, generator: Generator) -> Tensor:
