@@ -110,7 +110,7 @@ def check_numbers(where: str, numbers: Mapping[str, object]) -> None:
 class Measurement(Asking, ABC):
     """Asks a model about problems of the data; what it answers are attributes.
 
-    A run stores the ``arrays`` and ``scalars`` of all its measurements.
+    A run stores the ``arrays``, ``scalars`` and ``info`` of all its measurements.
 
     Args:
         data: The problems, where the Trainer trains on data of your own; None: its `ArithmeticData`.
@@ -135,6 +135,8 @@ class Measurement(Asking, ABC):
         """Named arrays, for figures."""
         self.scalars: dict[str, float] = {}
         """Named numbers."""
+        self.info: dict[str, object] = {}
+        """What run.json says beside them."""
         self.writes_files = True
         """Of several processes the first one writes."""
 

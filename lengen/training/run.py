@@ -174,9 +174,7 @@ class Measured:
         how: dict[str, Any] = {"free_running": test.free_running, "sampled": test.sampled, "folder": folder}
         self.scores = AccuracyGrid(test.lengths, test.counts, test.examples, **how)
         self.attention = AttentionMaps(test.attention, test.attention_examples)
-        self.chance = Chance()
-        self.operand_lengths = OperandLengths()
-        usual = [self.scores, self.attention, Probes(test.probes), self.operand_lengths, self.chance]
+        usual = [self.scores, self.attention, Probes(test.probes), OperandLengths(), Chance()]
         self.callbacks: list[Measurement] = [*usual, *measurements(spec)]
 
     @property
@@ -186,8 +184,8 @@ class Measured:
     def outcome(self, info: dict[str, Any]) -> Outcome:
         """Return the records of all of them, with what is known of the run."""
         arrays = {name: array for callback in self.callbacks for name, array in callback.arrays.items()}
-        info = info | self.operand_lengths.found | self.chance.found
-        return Outcome(self.scores.grid, self.attention.key_counts, self.attention.map, info, arrays)
+        noted = {name: value for callback in self.callbacks for name, value in callback.info.items()}
+        return Outcome(self.scores.grid, self.attention.key_counts, self.attention.map, info | noted, arrays)
 
 
 def build_trainer(

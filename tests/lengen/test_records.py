@@ -201,7 +201,7 @@ class Told:
 def asked(spec: Spec, logits) -> dict[str, object]:
     measured = Chance()
     measured.measure(Told(spec, logits), TaskData(spec, 0), silent)
-    return measured.found
+    return measured.info
 
 
 def frequencies(spec: Spec) -> torch.Tensor:
@@ -280,10 +280,10 @@ def test_chance_is_asked_of_responses_of_trained_examples_whatever_the_loss_is_o
     data = TaskData(untrained, 0)
     measured = Chance()
     measured.measure(model_for(data, 0), data, silent)
-    assert measured.found == {}
+    assert measured.info == {}
     trained = TaskData(SPEC, 0)
     measured.measure(model_for(trained, 0), trained, silent)
-    assert measured.found
+    assert measured.info
     rows = torch.tensor([[5, 7, END, 0], [5, 8, END, 0], [5, END, 0, 0]])
     batch = Batch(torch.cat([torch.full((3, 1), 9), rows], 1), torch.zeros(0, 1, 5), torch.zeros(3, 5) > 0)
     batch = batch._replace(loss=torch.cat([torch.zeros(3, 1) > 0, rows > 0], 1))
