@@ -1,6 +1,6 @@
 """Transformers from blocks: a decoder, an encoder that fills the response at once, an encoder beside a decoder."""
 
-from typing import Never, final
+from typing import final
 
 import torch
 from torch import Tensor
@@ -137,16 +137,6 @@ class Encoder(Transformer):
 
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
         return self._forward(batch.tokens, batch.ids, batch.loss, record=record)[:, 1:]
-
-    def cache(self, batch: Batch, capacity: int) -> Cache:
-        _writes_at_once()
-
-    def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
-        _writes_at_once()
-
-
-def _writes_at_once() -> Never:
-    raise TypeError("an encoder fills all places of a response at once and has no cache: call `predict`")
 
 
 @final

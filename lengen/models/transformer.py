@@ -192,6 +192,9 @@ class Stack(nn.ModuleList):
         return x
 
 
+AT_ONCE = "an encoder fills all places of a response at once and has no cache: call `predict`"
+
+
 class Transformer(nn.Module, ABC):
     """The network of a specification.
 
@@ -236,11 +239,10 @@ class Transformer(nn.Module, ABC):
         The ``record`` keeps its intermediate values.
         """
 
-    @abstractmethod
     def cache(self, batch: Batch, capacity: int) -> Cache:
         """Return an empty cache for sequences of up to ``capacity`` tokens, of the problems of ``batch``."""
+        raise TypeError(AT_ONCE)
 
-    @abstractmethod
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
         """Return logits (B, T, V) after new tokens, which are written into the cache at ``places``.
 
@@ -252,6 +254,7 @@ class Transformer(nn.Module, ABC):
             ids: (levels, B or 1, T) their position ids.
             places: (B or 1, T) their places in the sequence, rising along T.
         """
+        raise TypeError(AT_ONCE)
 
     def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
         """Extend without logits of the new tokens: only what later ones read of them is made."""
