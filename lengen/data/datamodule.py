@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from multiprocessing import current_process
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from lightning import LightningDataModule, Trainer
 from lightning.pytorch.callbacks import GradientAccumulationScheduler
@@ -77,21 +77,20 @@ class ArithmeticData(LightningDataModule):
         return DataLoader(batches, batch_size=None, **(AHEAD if self._waits() else {}))
 
     def val_dataloader(self) -> DataLoader[Batch]:
-        return DataLoader(_Listed([self.data.validation()]), batch_size=None)
+        return _loader([self.data.validation()])
 
     def test_dataloader(self) -> list[DataLoader[Batch]]:
         return [DataLoader(_Cell(self.data, *cell), batch_size=None) for cell in self.cells]
 
     def predict_dataloader(self) -> list[DataLoader[Problems]]:
-        drawn = [self.test(*cell, self.spec.test.examples) for cell in self.cells]
-        return [DataLoader(_Listed([problems]), batch_size=None) for problems in drawn]
+        return [_loader([self.test(*cell, self.spec.test.examples)]) for cell in self.cells]
 
     def prompts(self, rows: Sequence[Sequence[object]]) -> DataLoader[Problems]:
         """Return problems by their operands, such as ``[["57", "48"]]``, for `Trainer.predict`.
 
         Raises `OperandError`.
         """
-        return DataLoader(_Listed([self.task.parse(texts) for texts in problem_texts(rows)]), batch_size=None)
+        return _loader([self.task.parse(texts) for texts in problem_texts(rows)])
 
     def _waits(self) -> bool:
         """Return True if a GPU would wait for the processor to write its batches, which are the same either way.
@@ -217,17 +216,9 @@ def _own(items: Iterable[Item]) -> Iterator[Item]:
     return islice(items, worker.id, None, worker.num_workers) if worker else iter(items)
 
 
-class _Listed(Dataset[Item]):
-    """The items of a list as a data set."""
-
-    def __init__(self, items: list[Item]) -> None:
-        self._items = items
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, index: int) -> Item:
-        return self._items[index]
+def _loader(items: list[Item]) -> DataLoader[Item]:
+    """Return a loader of the items as they are: a list is a data set."""
+    return DataLoader(cast(Dataset[Item], items), batch_size=None)
 
 
 class _Cell(IterableDataset[Batch]):
