@@ -1,7 +1,6 @@
 """The LightningModule of every experiment: prediction of the response's tokens, optimizer, learning rate."""
 
 import math
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -50,23 +49,17 @@ def learning_rate_factor(step: int, train: TrainSpec) -> float:
 
 
 def build_optimizer(model: nn.Module, train: TrainSpec) -> tuple[torch.optim.Optimizer, LRScheduler]:
-    """Return AdamW over all parameters of a model and its schedule, stepped once per optimizer step."""
-    optimizer = adamw(model.parameters(), train)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate_factor(step, train))
-    return optimizer, schedule
-
-
-def adamw(parameters: Iterable[Tensor], train: TrainSpec) -> torch.optim.Optimizer:
-    """Return AdamW over parameters (fused: one kernel a step).
+    """Return AdamW over all parameters of a model (fused: one kernel a step) and its schedule, stepped once a step.
 
     Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022).
     """
-    listed = list(parameters)
     groups = [
-        {"params": [p for p in listed if (p.dim() > 1) == decayed], "weight_decay": decay}
+        {"params": [p for p in model.parameters() if (p.dim() > 1) == decayed], "weight_decay": decay}
         for decayed, decay in ((True, train.weight_decay), (False, 0.0))
     ]
-    return torch.optim.AdamW(groups, lr=train.lr, betas=train.betas, eps=train.eps, fused=True)
+    optimizer = torch.optim.AdamW(groups, lr=train.lr, betas=train.betas, eps=train.eps, fused=True)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate_factor(step, train))
+    return optimizer, schedule
 
 
 def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
