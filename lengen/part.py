@@ -11,7 +11,6 @@ import importlib
 import json
 import pkgutil
 import re
-import types
 import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -279,6 +278,5 @@ def owner_of(declared: Any, data: Mapping[str, Any]) -> Any:
 
 def axis_of(declared: Any) -> type[Axis] | None:
     """Return the axis of a field that holds a part (or none), else None."""
-    classes = [part for part in (declared, *typing.get_args(declared)) if isinstance(part, type)]
-    plain_classes = [part for part in classes if not isinstance(part, types.GenericAlias)]
-    return next((part for part in plain_classes if issubclass(part, Axis)), None)
+    classes = (part for part in (declared, *typing.get_args(declared)) if isinstance(part, type))
+    return next((part for part in classes if issubclass(part, Axis)), None)
