@@ -21,7 +21,7 @@ from lengen.data.task_data import TaskData
 from lengen.digits import OperandError
 from lengen.part import SettingError
 from lengen.settings.spec import Spec
-from lengen.solve import Answers, answers
+from lengen.solve import Answers, Report, answers, silent
 from lengen.training.build import load
 
 DIGITS = 10
@@ -38,12 +38,6 @@ WIDTH = 100
 """Characters of a line of text at most: longer ones are hard to read."""
 LISTED = 3
 """Wrong sums that are listed."""
-Report = Callable[[int, int], None]
-"""Of the number of answered problems, and of all."""
-
-
-def silent(done: int, of: int) -> None:
-    """Report nothing."""
 
 
 class Judged(NamedTuple):

@@ -23,9 +23,10 @@ from lengen.benchmark.submission import Header, header, write_submission
 from lengen.results.records import Grid
 
 if TYPE_CHECKING:
-    from lengen.benchmark.adderboard import Judged, Report
+    from lengen.benchmark.adderboard import Judged
     from lengen.loading import Model
     from lengen.settings.spec import Spec
+    from lengen.solve import Report
 
 PROBLEMS = "Problems of arithmetic for length generalization, written by `lengen"
 """In the card of exported problems; the command follows."""
