@@ -89,28 +89,6 @@ def _written(data: TaskData, batch: Batch, place: int) -> Line:
     return {"written_prompt": data.vocab.decode(tokens[:start]), "written_response": data.vocab.decode(tokens[start:])}
 
 
-def responses(data: TaskData, texts: Sequence[str | None]) -> Tensor:
-    """Return texts in the symbols of a setting as token ids (B, R); unknown symbols get an id of their own."""
-    vocab = data.vocab
-    unknown = len(vocab)
-
-    def ids(text: str) -> list[int]:
-        found = []
-        for symbol in text.split() if vocab.separator else text:
-            try:
-                found.append(vocab.id(symbol))
-            except KeyError:
-                found.append(unknown)
-        return found
-
-    return pad_sequence([torch.tensor(ids(text or "") or [0]) for text in texts], batch_first=True)
-
-
-def true(data: TaskData, problems: Problems) -> Tensor:
-    """Return the true responses (B, R) of problems, as the setting writes them."""
-    return true_responses(data.writer.write(problems))
-
-
 def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = False) -> Grid:
     """Count predictions for a setting's own problems: ``raw`` ones by all metrics of its runs, or answers.
 
@@ -132,8 +110,9 @@ def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = F
         if any("raw" in row for row in answers):
             if any("prediction" in row for row in answers):
                 raise PredictionError(f"{prefix}: some rows have raw and some have prediction; give one of both in all")
-            written = responses(data, [row.get("raw") for row in answers])
-            counts = metric_counts(written, true(data, problems), data.format, data.vocab, own_text=True)
+            texts = [data.vocab.encode(str(row.get("raw") or ""), unknown=len(data.vocab)) for row in answers]
+            written, true = pad_sequence(texts, batch_first=True), true_responses(data.writer.write(problems))
+            counts = metric_counts(written, true, data.format, data.vocab, own_text=True)
         else:
             right = sum(
                 "prediction" in row

@@ -151,17 +151,20 @@ class Vocab:
         """Return token id of a symbol, or of ``PAD``; KeyError for what is not in the vocabulary."""
         return self._ids[character]
 
-    def encode(self, text: str) -> "Tensor":
-        """Return (T,) int64 token ids of a text; `ValueError` for what is not in the vocabulary."""
+    def encode(self, text: str, unknown: int | None = None) -> "Tensor":
+        """Return (T,) int64 token ids of a text.
+
+        What is not in the vocabulary gets the id ``unknown``; without one it is a `ValueError`.
+        """
         import torch  # who only asks what PAD is waits for nothing
 
         parts = text.split() if self.separator else text
-        if unknown := set(parts) - self._ids.keys():
+        if unknown is None and (missing := set(parts) - self._ids.keys()):
             raise ValueError(
-                f"{text!r:.60} holds {min(unknown)!r:.20}, which is no symbol of this vocabulary: expected "
+                f"{text!r:.60} holds {min(missing)!r:.20}, which is no symbol of this vocabulary: expected "
                 f"{'words between blanks' if self.separator else 'characters'} of {' '.join(self.symbols)!r:.60}"
             )
-        return torch.tensor([self._ids[symbol] for symbol in parts], dtype=torch.int64)
+        return torch.tensor([self._ids.get(symbol, unknown) for symbol in parts], dtype=torch.int64)
 
     def decode(self, ids: "Iterable[int] | Tensor") -> str:
         """Return the text of token ids.
