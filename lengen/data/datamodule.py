@@ -13,7 +13,7 @@ from lightning.pytorch.callbacks import GradientAccumulationScheduler
 from torch.distributed import is_initialized
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
-from lengen.data.batch import Batch, TrainBatch
+from lengen.data.batch import Batch
 from lengen.data.lines import read_problems
 from lengen.data.setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
@@ -71,7 +71,7 @@ class ArithmeticData(LightningDataModule):
         if stage == "fit" and self.trainer is not None:
             check_trainer(self.trainer, self.spec.train.steps)
 
-    def train_dataloader(self) -> DataLoader[TrainBatch]:
+    def train_dataloader(self) -> DataLoader[Batch]:
         """Return batches from the trainer's step up to the next evaluation; without a trainer, those of all steps."""
         batches = TrainingBatches(self.data, self.segment(), self.trainer)
         return DataLoader(batches, batch_size=None, **(AHEAD if self._waits() else {}))
@@ -113,7 +113,7 @@ class ArithmeticData(LightningDataModule):
         """Return steps between two evaluations."""
         return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
 
-    def batch(self, step: int) -> TrainBatch:
+    def batch(self, step: int) -> Batch:
         """Return the training batch of a step, the same at every call."""
         return self.data.batch(step)
 
@@ -150,7 +150,7 @@ def check_trainer(trainer: Trainer, steps: int) -> None:
         )
 
 
-class TrainingBatches(IterableDataset[TrainBatch]):
+class TrainingBatches(IterableDataset[Batch]):
     """The training batches from the trainer's step up to the next evaluation, looked up whenever they are iterated.
 
     A step takes ``accumulate_grad_batches`` batches of each process, and no two processes take the same. Batches of
@@ -170,7 +170,7 @@ class TrainingBatches(IterableDataset[TrainBatch]):
         """Batches are those of a trainer's step."""
         return self._trainer is not None
 
-    def __iter__(self) -> Iterator[TrainBatch]:
+    def __iter__(self) -> Iterator[Batch]:
         if get_worker_info() is not None:
             if self._trainer is None or self._begun:
                 fault = "DataLoader: a worker would repeat batches, since it cannot tell where the last epoch ended"

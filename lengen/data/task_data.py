@@ -2,7 +2,7 @@
 
 ``bucket`` batches are drawn together, sorted by length and cut, so that a batch pads little. Every example of the
 published distribution keeps its weight: the loss of a batch is its sum over target tokens divided by the mean number
-of targets in its window (`TrainBatch.scale`), so a batch of short examples counts for as little as its tokens do.
+of targets in its window (`Batch.scale`), so a batch of short examples counts for as little as its tokens do.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.data.batch import Batch, Spaces, TrainBatch
+from lengen.data.batch import Batch, Spaces
 from lengen.data.writer import Writer
 from lengen.digits import OperandError, Problems, generator, whole
 from lengen.formats.base import PAD, Layout, Written
@@ -42,27 +42,26 @@ class Stream:
 
     def __post_init__(self) -> None:
         self.suffix = f" {self.name}" if self.name else ""
-        self._window: tuple[int, list[TrainBatch]] = (-1, [])
+        self._window: tuple[int, list[Batch]] = (-1, [])
         self._fixed: Problems | None = None
 
     def fix(self, problems: Problems) -> None:
         """Take these problems as the training set."""
         self.examples, self._fixed = len(problems.lengths), problems.packed()
 
-    def batch(self, number: int) -> TrainBatch:
+    def batch(self, number: int) -> Batch:
         """Return the batch of that number, the same at every call."""
         window, place = divmod(number, self.spec.train.bucket)
         if self._window[0] != window:
             self._window = (window, self._draw(window))
         return self._window[1][place]
 
-    def _draw(self, window: int) -> list[TrainBatch]:
+    def _draw(self, window: int) -> list[Batch]:
         stream = generator("train" + self.suffix, self.seed, window)
         batches = [batch._replace(loss=targets(batch, self.spec.train.loss)) for batch in self._written(window, stream)]
         scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
-        ordered = [batches[place] for place in shuffled]
-        return [TrainBatch(part.tokens, part.ids, part.loss, scale, part.source, part.output) for part in ordered]
+        return [batches[place]._replace(scale=scale) for place in shuffled]
 
     def written(self, window: int) -> list[Batch]:
         """Return the batches that are drawn together, by length.
@@ -308,7 +307,7 @@ class TaskData:
         for operands in test.probes:
             self.check_room(self.task.parse(list(operands)))
 
-    def batch(self, step: int) -> TrainBatch:
+    def batch(self, step: int) -> Batch:
         """Return the training batch of a step, the same at every call."""
         number, which = divmod(whole("step", step, least=0), len(self.streams))
         return self.streams[which].batch(number)

@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from lengen.callbacks.accuracy_grid import cell_name, model_of
 from lengen.callbacks.loggers import LEARNING_RATE, VALIDATION
 from lengen.callbacks.monitoring import TrainingLoss, loss_names
-from lengen.data.batch import Batch, TrainBatch
+from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
 from lengen.data.setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
@@ -119,12 +119,12 @@ class SequenceModule(LightningModule):
         """Return logits (B, T - 1, V) of every token of the batch but the first."""
         return logits_of(self.model, batch)
 
-    def training_step(self, batch: TrainBatch, index: int) -> Tensor:
+    def training_step(self, batch: Batch, index: int) -> Tensor:
         """Return the loss per target token, weighted as in `lengen.data.task_data`."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step, *self._share(index)).initial_seed())
-        logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
-        return response_loss(logits, batch.tokens, batch.loss) / batch.scale
+        assert batch.scale is not None, "expected a training batch"
+        return response_loss(self(batch), batch.tokens, batch.loss) / batch.scale
 
     def _share(self, index: int) -> list[int]:
         """Return numbers that distinguish the batches of one step: none if a step takes one batch of one process."""
@@ -164,7 +164,7 @@ class SequenceModule(LightningModule):
             fault = "Trainer: a loader alone starts anew"
             raise SettingError(f"{fault}; resume with fit(module, ArithmeticData(spec, seed))")
 
-    def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
+    def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
         """Log the loss and the learning rate of the step that is over, where loggers or an evaluation will look.
 
         Not at every step: two values take 0.6 ms, a fifth of a small model's step. Loggers get them from `TrainingLoss`
@@ -197,7 +197,7 @@ class SequenceModule(LightningModule):
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
         """Move training batches only: what is verified or written moves there and back by itself, once."""
-        if isinstance(batch, TrainBatch):
+        if isinstance(batch, Batch) and batch.scale is not None:
             return super().transfer_batch_to_device(batch, device, dataloader_idx)
         return batch
 
