@@ -139,11 +139,8 @@ class Measurement(Asking, ABC):
         """What run.json says beside them."""
         self.writes_files = True
         """Of several processes the first one writes."""
-
-    @property
-    def reads_attention(self) -> bool:
+        self.reads_attention = False
         """The model has to show its attention."""
-        return False
 
     @abstractmethod
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
