@@ -240,13 +240,13 @@ def score(
     second = any(problem.count > 1 for problem in problems)
     grid = Scores(("length", "count") if second else ("length",), {}, *size_of(problems))
     for problem in problems:
-        answer = answer_of(given[problem.id], problem.task, units_first) if problem.id in given else None
+        answer = answer_of(given.get(problem.id, {}), problem.task, units_first)
         grid.add(problem.cell if second else problem.cell[:1], MODE, _counts(problem, answer, units_first))
     if grid.version > 1 and grid.size:
         lengths = levels(grid)
-        for level in [*lengths][stopped([int(counts["correct"]) for counts in lengths.values()]) :]:
-            for cell in (cell for cell in grid.scores if max(cell) == level):
-                grid.scores[cell][MODE]["absent"] = 0
+        unasked = [*lengths][stopped([int(counts["correct"]) for counts in lengths.values()]) :]
+        for cell in (cell for cell in grid.scores if max(cell) in unasked):
+            grid.scores[cell][MODE]["absent"] = 0
     return grid
 
 
@@ -451,9 +451,11 @@ def _or_null(value: Any) -> Any:
     return None if value != value else value
 
 
-def lines(
-    grids: Mapping[int, Grid], size: int, frozen: bool = True, beside: tuple[str, Grid] | None = None
-) -> Iterator[str]:
+Beside = tuple[str, Grid] | None
+"""Scores by their name that are printed beside others."""
+
+
+def lines(grids: Mapping[int, Grid], size: int, frozen: bool = True, beside: Beside = None) -> Iterator[str]:
     """Yield the measures over seeds, and exact match at every length beside that of a named grid."""
     of_seeds = [measures(grid, size) for grid in grids.values()]
     for name in ("in_range", "reach", "area", "edits", "absent"):
