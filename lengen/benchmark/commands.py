@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lengen import benchmark, clone
 from lengen.benchmark import evaluating, exporting, scoring
 from lengen.benchmark.problem import SPLITS
-from lengen.benchmark.scoring import PredictionError, Scores
+from lengen.benchmark.scoring import Beside, PredictionError, Scores
 from lengen.benchmark.submission import Header, header, write_submission
 from lengen.results.records import Grid
 
@@ -59,7 +59,7 @@ class Sources:
         """Return the setting of an experiment and its name in ids of problems."""
         return clone.setting(name), name
 
-    def beside(self, options: argparse.Namespace) -> tuple[str, Grid] | None:
+    def beside(self, options: argparse.Namespace) -> Beside:
         """Return the name and the scores that are printed beside."""
         return None
 
@@ -134,7 +134,7 @@ def score(options: argparse.Namespace, sources: Sources) -> None:
     tell(options, grids, spec.data.task.longest, sources, beside)
 
 
-def of_task(options: argparse.Namespace, rows: list[dict[str, Any]], sources: Sources, beside: Any) -> None:
+def of_task(options: argparse.Namespace, rows: list[dict[str, Any]], sources: Sources, beside: Beside) -> None:
     """Score predictions for the problems of a task, whose ids name the protocol; chains of carries apart."""
     task = benchmark.task_of(options.task)
     size, ids = options.size or task.papers, {row["id"] for row in rows}
@@ -297,12 +297,7 @@ def function(name: str) -> scoring.Answerer:
 
 
 def tell(
-    options: argparse.Namespace,
-    grids: Mapping[int, Grid],
-    size: int,
-    sources: Sources,
-    beside: tuple[str, Grid] | None,
-    split: str = "",
+    options: argparse.Namespace, grids: Mapping[int, Grid], size: int, sources: Sources, beside: Beside, split: str = ""
 ) -> None:
     """Print the headline numbers and a line for every length; draw or write what was asked for."""
     first = next(iter(grids.values()))
@@ -415,25 +410,15 @@ def problems(options: argparse.Namespace, _: Sources) -> None:
 
 def card_of(options: argparse.Namespace, files: Sequence[Path]) -> str:
     """Return a data set card."""
-    from lengen.huggingface import card
-
-    frozen = ""
-    data = [{"split": options.split, "path": path.name} for path in files]
+    frozen, data = "", [{"split": options.split, "path": path.name} for path in files]
     if options.selector in benchmark.TASKS and options.split == "test":
         task, version = benchmark.task_of(options.selector), options.protocol
         sizes = task.sizes(version) if options.size is None else (options.size,)
         sums = Counter(benchmark.sum_of(task.name, size, version) for size in sizes)
         frozen = f" The SHA-256 of the problems of each size: {', '.join(sums)}."
-    head = {
-        "license": "mit",
-        "pretty_name": f"{options.selector}, {options.split}",
-        "language": ["en"],
-        "task_categories": ["text-generation"],
-        "tags": exporting.TAGS,
-        "configs": [{"config_name": "default", "data_files": data}],
-    }
     text = (
         f"# {options.selector}: {options.split}\n\n{PROBLEMS} export`.{frozen}\n\n`prompt` and `answer` are plain "
         f"text; `written_prompt`, `written_response` and `text` are what a setting of the suite writes of them.\n"
     )
-    return card(head, text)
+    configs = [{"config_name": "default", "data_files": data}]
+    return exporting.dataset_card(f"{options.selector}, {options.split}", text, configs=configs)
