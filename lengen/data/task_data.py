@@ -97,7 +97,7 @@ class Stream:
     def _of_one_length(self, stream: torch.Generator) -> Problems:
         """Return the problems of a window, ``batch`` of each of ``bucket`` lengths."""
         assert isinstance(self.task, Skewed)
-        lengths = self.task.distribution.lengths(self.spec.train.bucket, self.task.longest, stream)
+        lengths = self.task.draw_lengths(self.spec.train.bucket, stream)
         return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), stream)
 
     def _streamed(self, window: int) -> torch.Generator:
