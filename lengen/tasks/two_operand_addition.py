@@ -215,13 +215,8 @@ def from_the_left(operands: Tensor, lengths: Tensor) -> Tensor:
     return operands.gather(2, index.clamp(min=0)).masked_fill(index < 0, 0)
 
 
-def incoming(columns: Tensor) -> Tensor:
-    """Return the carry into each place: what a digit of the sum has more than the two that it is the sum of."""
-    return (digits.carry(columns) - columns) % 10
-
-
 COLUMNS: dict[str, Callable[[Tensor], Tensor]] = {
-    base.CARRIES_IN: incoming,
+    base.CARRIES_IN: lambda columns: (digits.carry(columns) - columns) % 10,  # a digit of the sum less its two
     base.SUM_DIGITS: digits.carry,
     base.MODULAR: lambda columns: columns % 10,
     base.PAIR_CARRIES: pair_carries,
