@@ -178,7 +178,9 @@ class EncoderDecoder(Transformer):
         """Return the encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
         mask = (source.tokens != PAD)[:, None, None]
         context = Context(self.encoding, source.ids, source.ids, self.encoding.bias(source.ids, source.ids), mask)
-        inner = None if record is None else record.of_encoder()
+        if record is not None:
+            record.encoder = Record(*record.kinds)
+        inner = record and record.encoder
         return self.encoder(self._embed(source.tokens, source.ids), context, record=inner), mask
 
     def memory(self, source: Source, record: Record | None = None) -> tuple[tuple[LayerCache, ...], Tensor]:
