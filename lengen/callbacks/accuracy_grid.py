@@ -14,7 +14,7 @@ from lightning.pytorch.trainer.states import TrainerFn
 from torch import nn
 
 from lengen.callbacks.loggers import MetricsLogger
-from lengen.callbacks.monitoring import TrainingLoss, silent
+from lengen.callbacks.monitoring import TrainingLoss
 from lengen.data.datamodule import ArithmeticData, data_of
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
@@ -24,7 +24,7 @@ from lengen.digits import OperandError, Problems, cells, generator, whole
 from lengen.metrics import count
 from lengen.models import Transformer
 from lengen.models.foreign import Foreign, Predicting, answering
-from lengen.results.progress import Progress, Report, write_whole
+from lengen.results.progress import Progress, Report, silent, write_whole
 from lengen.results.records import Counts, Grid, RecordError
 
 

@@ -12,7 +12,7 @@ from lightning.pytorch.trainer.states import TrainerFn
 from lengen.callbacks.loggers import LEARNING_RATE, TRAIN_LOSS, VALIDATION
 from lengen.digits import whole
 from lengen.machine import machine
-from lengen.results.progress import Progress, Report, diverged, usable
+from lengen.results.progress import Progress, Report, diverged, silent, usable
 
 
 def loss_names(hints: Iterable[str]) -> list[str]:
@@ -38,10 +38,6 @@ def is_read(step: int, every: int, losses: int, last: int) -> bool:
     [1, 5, 6, 9, 10, 11]
     """
     return step % every < losses or step == last
-
-
-def silent(progress: Progress) -> None:
-    """Do nothing: nobody watches."""
 
 
 class TrainingLoss(Callback):

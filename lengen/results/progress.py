@@ -23,6 +23,12 @@ class Progress(NamedTuple):
 
 Report = Callable[[Progress], None]
 """Receiver of the progress of a run."""
+
+
+def silent(progress: Progress) -> None:
+    """Do nothing: nobody watches."""
+
+
 EXPLODED = 1e6
 """Nats per token from which on a loss is none any more: no training that learned anything was near it."""
 

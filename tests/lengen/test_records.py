@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import lengen
 from lengen import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, Spec, machine, replace
 from lengen.callbacks.chance import EXAMPLES, Chance, chance, trained_examples
-from lengen.callbacks.monitoring import silent
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import true_responses
 from lengen.formats.base import END
 from lengen.machine import Machine, read_cpuinfo
+from lengen.results.progress import silent
 from lengen.results.records import (
     METRIC_COLUMNS,
     MODES,
