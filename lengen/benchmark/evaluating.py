@@ -60,10 +60,6 @@ EXAMPLES = 100_000
 """Training problems of a task if no number is given."""
 
 
-VERSIONS = (1, 2)
-"""Versions of the protocol."""
-
-
 def problems(
     source: "str | Spec",
     size: int | None = None,
@@ -91,7 +87,7 @@ def problems(
     """
     if split not in ("test", "carry", "train"):
         raise TaskError(f"split={split!r}: expected 'test', 'carry' or 'train'")
-    if version not in VERSIONS:
+    if version not in (1, 2):
         raise TaskError(f"version={version!r}: expected 1 or 2")
     if examples is not None and not (isinstance(examples, Integral) and examples > 0):
         raise TaskError(f"examples={examples!r}: expected a whole number, at least 1")

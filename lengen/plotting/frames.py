@@ -18,16 +18,13 @@ from lengen.plotting.style import Look
 from lengen.results.records import Run
 
 
-def counted(metric: str) -> tuple[str, str]:
-    """Return the numerator and denominator of a metric of `lengen.metrics`, or of any count per response."""
-    if metric in METRICS:
-        return METRICS[metric].numerator, METRICS[metric].denominator
-    return metric, "n"
-
-
 def scores(runs: Sequence[Run], mode: str = "teacher_forced", metric: str = "correct") -> pd.DataFrame:
-    """Return the axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode."""
-    top, bottom = counted(metric)
+    """Return the axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode.
+
+    ``metric`` is one of `lengen.metrics`, or any count per response.
+    """
+    known = METRICS.get(metric)
+    top, bottom = (known.numerator, known.denominator) if known else (metric, "n")
     frames = [run.frame[run.frame["mode"] == mode].assign(run=number) for number, run in enumerate(runs)]
     if not frames:
         return pd.DataFrame(columns=["length", "run", "total", "n", "value"])

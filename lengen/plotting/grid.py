@@ -181,7 +181,8 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     """
     rows: list[tuple[str, str, Sequence[Run], Sequence[Value]]] = []
     for item, group in shown(picture, runs):
-        for name in (measure, *[alone] * bool(alone and _has(group, alone))):
+        has_scratchpad = bool(alone) and group[0].spec.data.format.scratchpad
+        for name in (measure, alone) if has_scratchpad and len(values(group, alone)) else (measure,):
             theirs = published.get(item.name, ()) if name == measure else ()
             named = label(item, group)
             named += "" if name == measure else f": {MEASURES[name].label.split(',')[0].lower()}"
@@ -209,10 +210,6 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     for axes in panels:
         outline(axes, 0, 0, 1, len(rows))
     return figure
-
-
-def _has(runs: Sequence[Run], name: str) -> bool:
-    return runs[0].spec.data.format.scratchpad and bool(len(values(runs, name)))
 
 
 def _row(runs: Sequence[Run], name: str, longest: bool) -> pd.Series:
