@@ -129,8 +129,17 @@ class Problems(NamedTuple):
 
     @staticmethod
     def joined(parts: Sequence[Problems]) -> Problems:
-        """Return problems of one width as one batch, without their sub-tasks."""
-        return Problems(torch.cat([part.operands for part in parts]), torch.cat([part.lengths for part in parts]))
+        """Return problems of any sizes as one batch, without their sub-tasks."""
+        count, width = (max(part.operands.shape[axis] for part in parts) for axis in (1, 2))
+        wide = [part._widened(count, width) for part in parts]
+        return Problems(torch.cat([part.operands for part in wide]), torch.cat([part.lengths for part in wide]))
+
+    def _widened(self, count: int, width: int) -> Problems:
+        more, wider = count - self.operands.shape[1], width - self.operands.shape[2]
+        if not more and not wider:
+            return self
+        pad = torch.nn.functional.pad
+        return Problems(pad(self.operands, (0, wider, 0, more)), pad(self.lengths, (0, more)), self.kinds)
 
     def packed(self) -> Problems:
         """Return the problems as bytes, lengths in two: 10 million problems of ten ten-digit operands take 1.2 GB."""

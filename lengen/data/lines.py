@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.digits import OperandError, Problems, torch
+from lengen.digits import OperandError, Problems
 from lengen.tasks.base import Row
 
 if TYPE_CHECKING:
@@ -131,18 +131,7 @@ def read_problems(path: Path, task: Task, writer: Writer) -> Problems:
             wrong.append(f"line {number}: '{line.strip()[:60]}': {error}")
     if wrong or not problems:
         raise OperandError(f"{path}: {listed(wrong) or 'it holds no problem'}")
-    return joined(problems)
-
-
-def joined(problems: list[Problems]) -> Problems:
-    """Return problems of any sizes as one batch."""
-    count, width = (max(problem.operands.shape[axis] for problem in problems) for axis in (1, 2))
-    operands = torch.zeros(len(problems), count, width, dtype=torch.uint8)
-    lengths = torch.zeros(len(problems), count, dtype=torch.int16)
-    for place, (digits, sizes, _) in enumerate(problems):
-        operands[place, : digits.shape[1], : digits.shape[2]] = digits[0]
-        lengths[place, : sizes.shape[1]] = sizes[0]
-    return Problems(operands.long(), lengths.long())
+    return Problems.joined(problems)
 
 
 # ------------------------------------------------------------------ what people type
