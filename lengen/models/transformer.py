@@ -33,20 +33,17 @@ def loops_of(rule: LoopsByLength, batch: Batch) -> Tensor:
     return (-(-n // rule.tokens) + rule.more).clamp(1, rule.most)
 
 
-Ends = tuple[nn.Embedding, list[nn.Linear]]
-"""The token embedding, and the output heads that do not share it."""
-
-
-def initialise(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+def initialise(transformer: "Transformer") -> None:
     """Draw all weights as the specification says, in the order of the modules; biases start at zero."""
-    INITIALISATIONS[model.init](transformer, model, ends)
-    for layer in transformer.modules() if model.linear_bias else ends[1]:
+    INITIALISATIONS[transformer.spec.init](transformer)
+    for layer in transformer.modules() if transformer.spec.linear_bias else transformer.outputs:
         if isinstance(layer, nn.Linear) and layer.bias is not None:
             nn.init.zeros_(layer.bias)
 
 
-def _t5(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+def _t5(transformer: "Transformer") -> None:
     """Draw as T5 does (Raffel et al. 2020, mesh-TensorFlow): queries carry 1 / sqrt(D) that the scores then lack."""
+    model = transformer.spec
     for layer in transformer.modules():
         if isinstance(layer, Attention):
             inner = model.heads * model.head_dim
@@ -57,18 +54,18 @@ def _t5(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
             nn.init.normal_(layer.out.weight, std=inner**-0.5)
         elif isinstance(layer, FeedForward):
             _fan_in(layer)
-    _unit_logits(model, ends)
+    _unit_logits(transformer)
 
 
-def _normal(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+def _normal(transformer: "Transformer") -> None:
     """Draw every matrix N(0, 1 / fan_in)."""
     for layer in transformer.modules():
         if isinstance(layer, Block):
             _fan_in(layer)
-    _unit_logits(model, ends)
+    _unit_logits(transformer)
 
 
-def _xavier(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+def _xavier(transformer: "Transformer") -> None:
     """Draw every matrix uniformly with variance 2 / (fan_in + fan_out) (Glorot, Bengio 2010), embeddings, heads too."""
     for parameter in transformer.parameters():
         if parameter.dim() > 1:
@@ -81,12 +78,11 @@ def _fan_in(layer: nn.Module) -> None:
             nn.init.normal_(part.weight, std=part.in_features**-0.5)
 
 
-def _unit_logits(model: ModelSpec, ends: Ends) -> None:
+def _unit_logits(transformer: "Transformer") -> None:
     """Draw embeddings N(0, 1), output heads N(0, 1 / width)."""
-    embedding, outputs = ends
-    nn.init.normal_(embedding.weight)
-    for output in outputs:
-        nn.init.normal_(output.weight, std=model.width**-0.5)
+    nn.init.normal_(transformer.embedding.weight)
+    for output in transformer.outputs:
+        nn.init.normal_(output.weight, std=transformer.spec.width**-0.5)
 
 
 INITIALISATIONS = {"t5": _t5, "normal": _normal, "xavier": _xavier}
@@ -282,9 +278,6 @@ class Transformer(nn.Module, ABC):
     def stack(self) -> list[Block]:
         """Return the blocks in the order they are applied."""
         return self.blocks.applied()
-
-    def _initialise(self) -> None:
-        initialise(self, self.spec, (self.embedding, self.outputs))
 
     def _forward(self, *arguments: object, record: Record | None) -> Tensor:
         """Return `forward`; in training compiled if it was compiled, never while something is recorded."""
