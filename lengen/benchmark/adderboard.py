@@ -172,11 +172,6 @@ def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, repor
     return judged(name, origin, module, asked, given)
 
 
-def plain(judged: Judged) -> dict[str, object]:
-    """Return the result of the check as data for JSON."""
-    return {**judged._asdict(), "qualifies": judged.qualifies}
-
-
 def text(judged: Judged, width: int = WIDTH) -> str:
     """Return the result of the check, a line for each point."""
     verdict = f"{QUALIFIES:.0%} are asked: {'met' if judged.qualifies else 'not met'}"

@@ -20,6 +20,7 @@ from lengen.benchmark import evaluating, exporting, scoring
 from lengen.benchmark.problem import SPLITS
 from lengen.benchmark.scoring import Beside, PredictionError, Scores
 from lengen.benchmark.submission import Header, header, write_submission
+from lengen.benchmark.tasks import SINCE_2
 from lengen.results.records import Grid
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def adderboard(
     else:
         judged = sources.adders(options, report)
     if options.json:
-        print(json.dumps([adderboard.plain(result) for result in judged], ensure_ascii=False))
+        rows = [result._asdict() | {"qualifies": result.qualifies} for result in judged]
+        print(json.dumps(rows, ensure_ascii=False))
     else:
         print("\n\n".join(adderboard.text(result, width) for result in judged))
 
@@ -138,7 +140,8 @@ def of_task(options: argparse.Namespace, rows: list[dict[str, Any]], sources: So
     """Score predictions for the problems of a task, whose ids name the protocol; chains of carries apart."""
     task = benchmark.task_of(options.task)
     size, ids = options.size or task.papers, {row["id"] for row in rows}
-    version = 1 if ids and not any(id.startswith(f"{task.name}/2/") for id in ids) and task.name in FIRST else 2
+    is_first = task.name not in SINCE_2 and ids and not any(id.startswith(f"{task.name}/2/") for id in ids)
+    version = 1 if is_first else 2
     splits = [split for split in SPLITS if any(f"/2/{split}/" in id for id in ids)] if version > 1 else []
     parts = {split: benchmark.frozen(task.name, size, version, split) for split in splits or ["uniform"]}
     homes = {problem.id: split for split, some in parts.items() for problem in some}
@@ -150,10 +153,6 @@ def of_task(options: argparse.Namespace, rows: list[dict[str, Any]], sources: So
             for seed, part in benchmark.by_seed(some).items()
         }
         tell(options, grids, size, sources, beside, split if len(parts) > 1 else "")
-
-
-FIRST = frozenset(benchmark.checksums())
-"""Tasks of protocol 1."""
 
 
 def of_size(
