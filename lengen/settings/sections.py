@@ -59,7 +59,7 @@ class RandomSpaces(Section, frozen=True):
     Example:
         >>> import lengen
         >>> spaces = lengen.RandomSpaces(ratio=0.5)
-        >>> lengen.setting("two_operand_addition", spaces=spaces).data.share_of_spaces
+        >>> lengen.setting("two_operand_addition", spaces=spaces).data.spaces.ratio
         0.5
     """
 
@@ -147,11 +147,6 @@ class DataSpec(Section, frozen=True):
     def vocab(self) -> Vocab:
         """The symbols that it writes, or all printable ones."""
         return PRINTABLE if self.vocabulary == "printable" else Vocab(self.symbols)
-
-    @property
-    def share_of_spaces(self) -> float:
-        """Largest number of random spaces, as a share of a query's tokens; 0 without them."""
-        return self.spaces.ratio if self.spaces else 0.0
 
     @property
     def trained(self) -> Trained:
