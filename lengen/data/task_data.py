@@ -272,13 +272,9 @@ class TaskData:
         spaces = None
         if data.spaces is not None:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
-        # Operations and brackets stand behind the digits among the symbols of a task, and are none.
-        digits = sum(symbol.isalnum() for symbol in task.symbols)
         architecture = self.spec.model.architecture
         hands_over = isinstance(architecture, EncoderDecoder) and architecture.hands_over
-        writer = Writer(
-            task, format, self.vocab, data.position_ids, architecture.SPLIT, spaces, output, hands_over, digits
-        )
+        writer = Writer(task, format, self.vocab, data.position_ids, architecture.SPLIT, spaces, output, hands_over)
         examples = data.examples // (1 + len(data.hints))
         return Stream(self.spec, task, writer, self.seed, examples, task.name if output else "")
 

@@ -67,13 +67,14 @@ class Writer:
     spaces: Spaces | None = None
     output: int = 0
     hands_over: bool = False
-    digits: int = 10
 
     def __post_init__(self) -> None:
         vocab, task, format = self.vocab, self.task, self.format
         places = [vocab.id(symbol) - FIRST for symbol in task.all_symbols]
         self._places = None if places == list(range(len(places))) else torch.tensor(places)
         """Places of the task's symbols in the vocabulary, unless they begin it."""
+        # Operations and brackets stand behind the digits among the symbols of a task, and are none.
+        self._digits = sum(symbol.isalnum() for symbol in task.symbols)
         self._hints = torch.tensor([vocab.id(mark) for mark in format.index_hints], dtype=torch.long)
         self._tables: dict[tuple[bool, int], _Table] = {}
 
@@ -184,7 +185,7 @@ class Writer:
 
     def _read(self, tokens: Tensor) -> Tensor | None:
         """Return coordinates (levels, B, T) that the scheme reads off tokens; None where the layout has them."""
-        return self.scheme.coordinates(tokens, self.digits) if self.scheme.READS_TOKENS else None
+        return self.scheme.coordinates(tokens, self._digits) if self.scheme.READS_TOKENS else None
 
     def _ids(self, part: _Part, offsets: Tensor) -> Tensor:
         return self.scheme.ids(part.coordinates, offsets, torch.arange(part.tokens.shape[1])[None])

@@ -88,17 +88,15 @@ class Layout:
 
         ``handed_over``: after the last slot of the query, which the encoder then does not read.
         """
-        cut, read = self.response, self.response - handed_over
-        parts = (self.symbols[:read], self.digits[:read], self.coordinates[:read])
-        query = Layout(self.levels, *parts, read, self.opening, hints=self.hints[:read])
-        written = Layout(
-            self.levels,
-            [self.symbols[read] if handed_over else "$", *self.symbols[cut:]],
-            [self.digits[read] if handed_over else None, *self.digits[cut:]],
-            [self.coordinates[read] if handed_over else (UNUSED,) * self.levels, *self.coordinates[cut:]],
-            1,
-            hints=[self.hints[read] if handed_over else 0, *self.hints[cut:]],
-        )
+        end = self.response - handed_over
+        query = Layout(self.levels, response=end, opening=self.opening)
+        written = Layout(self.levels, response=1)
+        if not handed_over:
+            written.symbol("$")
+        for column in ("symbols", "digits", "coordinates", "hints"):
+            slots = getattr(self, column)
+            getattr(query, column).extend(slots[:end])
+            getattr(written, column).extend(slots[end:])
         return query, written
 
 
