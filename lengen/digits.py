@@ -121,7 +121,7 @@ class Problems(NamedTuple):
     lengths: Tensor
     """(B, K) digits of each operand; 0 for an operand that is absent."""
     kinds: Tensor | None = None
-    """(B,) sub-task of each problem, if the task has any."""
+    """(B,) sub-task of each problem; None: the first, or the task has none."""
 
     def select(self, index: Tensor) -> Problems:
         """Return the problems at the given positions, in that order."""

@@ -113,14 +113,13 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
         Fewer where fewer are reserved.
         """
         operands = _reserve(length)[0][:n].long()
-        kinds = torch.zeros(len(operands), dtype=torch.long) if self.subtasks else None
-        return Problems(operands, torch.full((len(operands), 2), length), kinds)
+        return Problems(operands, torch.full((len(operands), 2), length))
 
     def parse(self, operands: list[str]) -> Problems:
         """Return two numbers, of any lengths."""
         if len(operands) != 2:
             raise OperandError(f"this addition takes exactly two operands, got {len(operands)}")
-        return of_decimals(operands)._replace(kinds=torch.zeros(1, dtype=torch.long) if self.subtasks else None)
+        return of_decimals(operands)
 
     def shapes(self, problems: Problems) -> Tensor:
         """Return two operands, and digits of the longer one."""
