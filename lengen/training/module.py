@@ -10,6 +10,7 @@ from lightning.pytorch.utilities import CombinedLoader
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from lengen.callbacks.accuracy_grid import cell_name, model_of
@@ -48,7 +49,7 @@ def learning_rate_factor(step: int, train: TrainSpec) -> float:
     return train.final_lr + (1 - train.final_lr) * 0.5 * (1 + math.cos(math.pi * done))
 
 
-def build_optimizer(model: nn.Module, train: TrainSpec) -> tuple[torch.optim.Optimizer, LRScheduler]:
+def build_optimizer(model: nn.Module, train: TrainSpec) -> tuple[Optimizer, LRScheduler]:
     """Return AdamW over all parameters of a model (fused: one kernel a step) and its schedule, stepped once a step.
 
     Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022).
@@ -202,10 +203,7 @@ class SequenceModule(LightningModule):
         return batch
 
     def configure_gradient_clipping(
-        self,
-        optimizer: torch.optim.Optimizer,
-        gradient_clip_val: float | None = None,
-        gradient_clip_algorithm: str | None = None,
+        self, optimizer: Optimizer, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
         """Clip at the Trainer's ``gradient_clip_val``, or, if it has none, at the norm of the specification.
 

@@ -85,8 +85,6 @@ def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts:
 @cache
 def verifying(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> float:
     """Count `verify` of an average cell."""
-    if model.causal:
-        return _forward(model, data, lengths, counts)
     return fmean(verify(model, *pair) for pair in _tokens(data, lengths, counts))
 
 
