@@ -442,13 +442,8 @@ def rows(grids: Mapping[int, Grid], size: int, frozen: bool = True) -> list[dict
     """Return the measures of each seed as data for JSON, which has no nan: None where nothing was measured."""
     rest = {} if frozen else dict.fromkeys(OF_FROZEN)
     seeds = [measures(grid, size)._asdict() | {"seed": seed} | rest for seed, grid in grids.items()]
-    return [{name: _or_null(value) for name, value in row.items()} for row in seeds]
-
-
-def _or_null(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_or_null(part) for part in value]
-    return None if value != value else value
+    without_nan: list[dict[str, Any]] = json.loads(json.dumps(seeds), parse_constant=lambda _: None)
+    return without_nan
 
 
 Beside = tuple[str, Grid] | None
