@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -189,10 +190,10 @@ def score_cell(model: Transformer, writer: Writer, problems: Problems, free_runn
     Exact match is the same in both modes (see `lengen.decoding.decoding`). The final answer is not: teacher-forced, the
     true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
     """
-    totals: dict[str, Counts] = {}
+    totals: dict[str, Counts] = defaultdict(Counts)
     for part in problems.parts(at_once(writer, problems, model)):
         for mode, score in _score(model, writer, part, free_running).items():
-            totals[mode] = totals[mode] + score if mode in totals else score
+            totals[mode] += score
     return totals
 
 
