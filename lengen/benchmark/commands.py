@@ -8,7 +8,7 @@ import argparse
 import json
 import os
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import product
@@ -97,8 +97,8 @@ def adderboard(
 
 def check_apart(options: argparse.Namespace) -> None:
     """Raise `PredictionError` for a file that would be read and written."""
-    given = [getattr(options, name, None) or [] for name in ("predictions", "problems", "lm_eval")]
-    read = [Path(name).resolve() for names in given for name in ([names] if isinstance(names, str) else names)]
+    named = [getattr(options, name, None) or [] for name in ("predictions", "problems", "lm_eval")]
+    read = [Path(name).resolve() for names in named for name in ([names] if isinstance(names, str) else names)]
     for option in ("out", "scores", "picture"):
         name = getattr(options, option, None)
         if name and Path(name).resolve() in read:
@@ -192,7 +192,9 @@ def evaluate(options: argparse.Namespace, sources: Sources) -> None:
         Path(options.submission).mkdir(parents=True, exist_ok=True)
     beside = sources.beside(options)
     answer = benchmark.answerer(answerer, task.name, problems)
-    parts = {split: [one for one in problems if one.split == split] for split in {one.split: 0 for one in problems}}
+    parts: dict[str, list[benchmark.Problem]] = defaultdict(list)
+    for problem in problems:
+        parts[problem.split].append(problem)
     rows, grids = [], {}
     for split, some in parts.items():
         drawn = benchmark.predictions(answer, some, units_first=options.units_first)

@@ -155,15 +155,15 @@ def evaluate(
     known = task_of(task, version)
     if problems is not None and size is not None:
         raise TaskError(f"size={size}: problems of one's own are asked; leave it out")
-    asked = frozen(task, known.papers if size is None else size, version) if problems is None else list(problems)
-    check_problems(asked)
-    if other := {problem.task for problem in asked} - {known.name}:
+    chosen = frozen(task, known.papers if size is None else size, version) if problems is None else list(problems)
+    check_problems(chosen)
+    if other := {problem.task for problem in chosen} - {known.name}:
         raise TaskError(f"task={task!r}: the problems are of {', '.join(sorted(other))}; name their task")
-    rows = predictions(answerer(answer, task, asked), asked, units_first=units_first)
-    return score(asked, rows, units_first=units_first)
+    rows = predictions(answerer(answer, task, chosen), chosen, units_first=units_first)
+    return score(chosen, rows, units_first=units_first)
 
 
-def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) -> Answerer:
+def answerer(answer: "Answerer | Model", task: str, problems: Sequence[Problem]) -> Answerer:
     """Return the function itself, or one that lets a model of this suite answer.
 
     `TaskError` for one of another task.
@@ -177,7 +177,7 @@ def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) ->
         return answer
     if not hasattr(answer, "answers"):
         raise TaskError(f"{answer!r} answers nothing: expected a function from prompts to texts, or a lengen Model")
-    known, first = task_of(task), asked[0]
+    known, first = task_of(task), problems[0]
     try:
         computed = answer.true(first.operands)
     except ValueError as error:

@@ -125,4 +125,4 @@ def harness(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
 def pairs_of(name: str, size: int | None) -> list[tuple[Task, int]]:
     """Return tasks and sizes: of one task or "all", of one size or all that the task has."""
     tasks = TASKS.values() if name == "all" else [TASKS[name]]
-    return [(task, one) for task in tasks for one in task.sizes() if size in (None, one)]
+    return [(task, each) for task in tasks for each in task.sizes() if size in (None, each)]

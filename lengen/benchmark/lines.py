@@ -36,7 +36,7 @@ def of_tests(data: TaskData, name: str, examples: int) -> str:
 
 def examples_of(ids: Iterable[str], usual: int) -> int:
     """Return the number of examples that ids of test problems name by their `of_tests`; the usual one if none does."""
-    return next((int(said[1]) for id in ids if (said := re.search(r"/examples=(\d+)/", id))), usual)
+    return next((int(number[1]) for id in ids if (number := re.search(r"/examples=(\d+)/", id))), usual)
 
 
 def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name: str) -> Iterator[Line]:
@@ -89,19 +89,19 @@ def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = F
 
     Raises `PredictionError` for an id that no problem has, or for both kinds in one cell.
     """
-    test, given = data.spec.test, by_id(rows)
+    test, predicted = data.spec.test, by_id(rows)
     grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
-    examples = examples_of(given, test.examples)
+    examples = examples_of(predicted, test.examples)
     start, known = of_tests(data, name, examples), set()
     kind = {"number": data.task.ROWS.numbers, "apart": not data.task.ROWS.numbers}
     for length, second in product(test.lengths, test.counts):
         prefix = f"{start}/length={length}/count={second}/"
-        if given and not any(id.startswith(prefix) for id in given):
+        if predicted and not any(id.startswith(prefix) for id in predicted):
             continue  # a cell that was left out as a whole
         problems = data.test(length, second, examples)
         ids = [f"{prefix}{place:05}" for place in range(len(problems.lengths))]
         known |= set(ids)
-        answers = [given.get(id, {}) for id in ids]
+        answers = [predicted.get(id, {}) for id in ids]
         if any("raw" in row for row in answers):
             if any("prediction" in row for row in answers):
                 raise PredictionError(f"{prefix}: some rows have raw and some have prediction; give one of both in all")
@@ -117,7 +117,7 @@ def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = F
             counts = Counts(n=len(ids), correct=right, answer_correct=right)
         counts["absent"] = sum(not row for row in answers)
         grid.add((length, second)[: len(grid.axes)], MODE, counts)
-    if unknown := given.keys() - known:
+    if unknown := predicted.keys() - known:
         raise PredictionError(
             f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}: score with the --profile "
             f"and --seed of their export; expected ids such as {start}/length={test.lengths[0]}/"

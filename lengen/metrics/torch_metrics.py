@@ -34,10 +34,10 @@ def without(preds: Tensor, target: Tensor, ignored: int, first: int) -> tuple[Te
     if shapes[0] != shapes[1] or len(shapes[0]) != 2:
         fault = f"preds are {shapes[0]} and target is {shapes[1]}: expected token ids of one shape (B, S)"
         raise ValueError(f"{fault}, since ignore_index={ignored} marks places of both")
-    asked = target != ignored
-    rows = asked.any(dim=1)
-    order = (~asked).int().argsort(dim=1, stable=True)  # what is asked comes first
-    both = [((ids + first) * asked).gather(1, order)[rows] for ids in (preds, target)]
+    counted = target != ignored
+    rows = counted.any(dim=1)
+    order = (~counted).int().argsort(dim=1, stable=True)  # what is asked comes first
+    both = [((ids + first) * counted).gather(1, order)[rows] for ids in (preds, target)]
     return both[0], both[1]
 
 

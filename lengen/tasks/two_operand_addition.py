@@ -274,11 +274,11 @@ def _reserve(length: int) -> tuple[Tensor, Tensor]:
     whole = int(SHARE * min(problems_of(length), 10**6))
     tested = min(TESTED, whole * 10 // 11)
     size = tested + min(VALIDATED, whole - tested)
-    generator, found = stream("n_by_n reserve", length), torch.zeros(0, 2, length, dtype=torch.long)
-    while len(found) < size:
+    generator, drawn = stream("n_by_n reserve", length), torch.zeros(0, 2, length, dtype=torch.long)
+    while len(drawn) < size:
         lengths = torch.full((size, 2), length)
-        found = first_of_each(torch.cat([found, digits.sample(lengths, length, generator)]))
-    return found[:tested].to(torch.uint8), found[tested:size].to(torch.uint8)
+        drawn = first_of_each(torch.cat([drawn, digits.sample(lengths, length, generator)]))
+    return drawn[:tested].to(torch.uint8), drawn[tested:size].to(torch.uint8)
 
 
 @functools.cache
