@@ -115,10 +115,8 @@ class LearningCurves(Callback):
     def points(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
         """Yield name and value of every curve at the present state of a model."""
         if data is not self._of:
-            self._of, self._batches = data, {}
-        for cell in self.cells:
-            if cell not in self._batches:
-                self._batches[cell] = data.writer.write(data.test(*cell, self.examples))
+            self._of = data
+            self._batches = {cell: data.writer.write(data.test(*cell, self.examples)) for cell in self.cells}
         for length in self.lengths:
             losses = [response_losses(model, batch) for cell, batch in self._batches.items() if cell[0] == length]
             yield from self._found(joined(losses), length, data)

@@ -257,11 +257,10 @@ class TaskData:
 
     def trained(self, name: str) -> tuple[Task, Writer]:
         """Return the main task or an auxiliary one by its name, and what writes its problems; raises `SettingError`."""
-        trained = (self.spec.data.task, *self.spec.data.hints)
-        for task, stream in zip(trained, self.streams, strict=True):
-            if name == task.name:
+        for stream in self.streams:
+            if name == stream.task.name:
                 return stream.task, stream.writer
-        known = ", ".join(task.name for task in trained)
+        known = ", ".join(stream.task.name for stream in self.streams)
         raise SettingError(f"'{name}' is not a task of this setting; it trains {known}")
 
     def _stream(self, output: int, plain: Task) -> Stream:

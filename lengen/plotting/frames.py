@@ -170,7 +170,6 @@ class Value(NamedTuple):
 
 Published = Mapping[str, Sequence[Value]]
 """Name of an experiment -> its published values."""
-NONE: Published = {}
 HALF = {">=": "top", ">": "top", "<=": "bottom", "<": "bottom"}
 """Filled half of the mark of a bound: the possible values lie there."""
 AROUND = 3.0
