@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -19,7 +19,7 @@ from lengen import benchmark, clone
 from lengen.benchmark import evaluating, exporting, scoring
 from lengen.benchmark.problem import SPLITS
 from lengen.benchmark.scoring import Beside, PredictionError, Scores
-from lengen.benchmark.submission import Header, header, write_submission
+from lengen.benchmark.submission import Header, chain_of, header, write_submission
 from lengen.benchmark.tasks import SINCE_2
 from lengen.results.records import Grid
 
@@ -142,25 +142,21 @@ def of_task(options: argparse.Namespace, rows: list[dict[str, Any]], sources: So
     size, ids = options.size or task.papers, {row["id"] for row in rows}
     is_first = task.name not in SINCE_2 and ids and not any(id.startswith(f"{task.name}/2/") for id in ids)
     version = 1 if is_first else 2
-    splits = [split for split in SPLITS if any(f"/2/{split}/" in id for id in ids)] if version > 1 else []
-    parts = {split: benchmark.frozen(task.name, size, version, split) for split in splits or ["uniform"]}
-    homes = {problem.id: split for split, some in parts.items() for problem in some}
-    rows = of_size(rows, homes, task.name, size, version)
+    splits = {chain_of(id) for id in ids} or {"uniform"}
+    parts = {split: benchmark.frozen(task.name, size, version, split) for split in SPLITS if split in splits}
+    rows = of_size(rows, {problem.id for part in parts.values() for problem in part}, task.name, size, version)
     for split, problems in parts.items():
-        some = [row for row in rows if homes.get(row["id"], next(iter(parts))) == split]
+        by_seed = benchmark.by_seed(row for row in rows if chain_of(row["id"]) == split)
         grids = {
-            seed: benchmark.score(problems, part, units_first=options.units_first)
-            for seed, part in benchmark.by_seed(some).items()
+            seed: benchmark.score(problems, part, units_first=options.units_first) for seed, part in by_seed.items()
         }
         tell(options, grids, size, sources, beside, split if len(parts) > 1 else "")
 
 
-def of_size(
-    rows: list[dict[str, Any]], ids: Collection[str], task: str, size: int, version: int
-) -> list[dict[str, Any]]:
+def of_size(rows: list[dict[str, Any]], ids: Set[str], task: str, size: int, version: int) -> list[dict[str, Any]]:
     """Return predictions without those of problems of other sizes alone, whose number is said."""
-    strange = {row["id"] for row in rows} - {*ids}
-    splits = {*SPLITS} & {id.split("/")[2] for id in strange if "/2/" in id} or {"uniform"} if strange else ()
+    strange = {row["id"] for row in rows} - ids
+    splits = {chain_of(id) for id in strange}
     others = strange & {problem.id for split in splits for problem in benchmark.frozen(task, None, version, split)}
     rest = [row for row in rows if row["id"] not in others]
     if rows and not rest:
