@@ -192,8 +192,7 @@ def card(head: Mapping[str, object], text: str) -> str:
 
 def _card(spec: Spec, name: str, grid: Grid | None) -> str:
     """Return a model card, with the exact match of every length in its metadata."""
-    lengths = sorted({cell[0] for cell in grid.scores}) if grid is not None else []
-    rates = {length: grid.accuracy(length) for length in lengths} if grid is not None else {}
+    rates = {length: grid.accuracy(length) for length in sorted({cell[0] for cell in grid.scores})} if grid else {}
     task = spec.data.task
     metrics = [{"type": "exact_match", "name": f"length {length}", "value": rate} for length, rate in rates.items()]
     result = {"task": {"type": "text-generation"}, "dataset": {"type": "lengen", "name": task.name}, "metrics": metrics}

@@ -262,14 +262,9 @@ def field_type(sort: type, name: str) -> Any:
     return typing.get_type_hints(sort)[name]
 
 
-def class_of(declared: Any) -> Any:
-    """Return the class of a field that holds a section or a part, or none."""
-    return next(part for part in (declared, *typing.get_args(declared)) if isinstance(part, type))
-
-
 def owner_of(declared: Any, data: Mapping[str, Any]) -> Any:
     """Return the class of the plain data of a field: where any part of an axis may stand, that of its kind."""
-    sort = class_of(declared)
+    sort = next(part for part in (declared, *typing.get_args(declared)) if isinstance(part, type))
     return kinds(sort)[data["kind"]] if issubclass(sort, Axis) and not issubclass(sort, Part) else sort
 
 
