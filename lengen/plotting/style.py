@@ -35,29 +35,25 @@ def style() -> Iterator[None]:
     """Apply the settings of every figure, from the library's defaults: files in a home folder change nothing."""
     # setting a backend, even the default one, would load it
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith("backend")}
-    with mpl.rc_context():
-        mpl.rcParams.update(defaults)
-        mpl.rcParams.update(sns.axes_style("ticks"))
-        mpl.rcParams.update(
-            {
-                "font.family": ["DejaVu Sans"],  # shipped with matplotlib, so equal on every machine
-                "font.size": 7.5,
-                "axes.titlesize": 7.5,
-                "axes.labelsize": 7.5,
-                "xtick.labelsize": 7,
-                "ytick.labelsize": 7,
-                "legend.fontsize": 7,
-                "figure.titlesize": 8.5,
-                "axes.linewidth": 0.7,
-                "xtick.major.size": 2.5,
-                "ytick.major.size": 2.5,
-                "lines.linewidth": 1.4,
-                "lines.markersize": 3.5,
-                "hatch.linewidth": 0.4,
-                "svg.hashsalt": "lengen",  # ids in SVG files are random without a salt
-                "svg.fonttype": "none",  # text as text
-            }
-        )
+    ours = {
+        "font.family": ["DejaVu Sans"],  # shipped with matplotlib, so equal on every machine
+        "font.size": 7.5,
+        "axes.titlesize": 7.5,
+        "axes.labelsize": 7.5,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        "legend.fontsize": 7,
+        "figure.titlesize": 8.5,
+        "axes.linewidth": 0.7,
+        "xtick.major.size": 2.5,
+        "ytick.major.size": 2.5,
+        "lines.linewidth": 1.4,
+        "lines.markersize": 3.5,
+        "hatch.linewidth": 0.4,
+        "svg.hashsalt": "lengen",  # ids in SVG files are random without a salt
+        "svg.fonttype": "none",  # text as text
+    }
+    with mpl.rc_context(defaults | sns.axes_style("ticks") | ours):
         yield
 
 
