@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -253,15 +254,13 @@ class LineLevels(nn.Module):
         Slopes up to 0 count columns from ``ends`` (B,).
         """
         lines = self.table.shape[2] - 1
-        highest = None
+        biases: list[Tensor] = []
         for levels, slope in zip(self.table, self.slopes, strict=True):
             ids = columns[:, None, :] - slope * rows[:, :, None] - self.first
             if slope <= 0:
                 ids = ids + (self.columns - ends)[:, None, None]
-            bias: Tensor = levels[:, torch.where((ids >= 0) & (ids < lines), ids, lines)]
-            highest = bias if highest is None else highest.maximum(bias)
-        assert highest is not None
-        return highest.transpose(0, 1)
+            biases.append(levels[:, torch.where((ids >= 0) & (ids < lines), ids, lines)])
+        return reduce(torch.maximum, biases).transpose(0, 1)
 
 
 class LineBias(nn.Module):

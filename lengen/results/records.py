@@ -227,8 +227,7 @@ class Grid:
         """Return the shown column, its second axis to the right if there is one."""
         frame = self.to_frame()
         axes = [name for name in self.axes if frame[name].nunique() > 1] or [*self.axes[:1]]
-        if len(frame):
-            frame = frame[frame["mode"] == frame["mode"].iloc[0]]
+        frame = frame[frame["mode"] == self.mode]
         return frame.pivot_table(SHOWN, axes[0], axes[1:]) if len(axes) > 1 else frame.set_index(axes)[[SHOWN]]
 
     def _repr_html_(self) -> str:

@@ -9,6 +9,7 @@ Transformers".
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import ClassVar
 
 from lengen import digits
@@ -125,13 +126,8 @@ class Arithmetic(OfBase, frozen=True):
         if name != self.STAGES or not name:
             raise KeyError(name)
         columns = self._columns(self.padded(problems, width), width)
-        result = self._carried(columns, width)
-        # Into place i goes what the places below it have beyond their digits: (columns - result) / base, place by
-        # place.
-        into = torch.zeros_like(columns)
-        for place in range(columns.shape[1] - 1):
-            into[:, place + 1] = (columns[:, place] + into[:, place] - result[:, place]) // self.base
-        return into[:, None]
+        # what a digit of the result has more than its column: a carry of one operation is a digit, too
+        return ((self._carried(columns, width) - columns) % self.base)[:, None]
 
     def columns(self, operands: Tensor) -> Tensor:
         """Return column sums (B, W) of operands (B, K, W), which a carry turns into the result."""
@@ -162,9 +158,7 @@ class Arithmetic(OfBase, frozen=True):
         pool = _shuffled(self.limit)  # one fixed permutation of [0, limit], cut 7:1
         cut = len(pool) // HELD_OUT
         pool = pool[:cut] if held_out else pool[cut:]
-        width = 1
-        while self.base**width <= self.limit:
-            width += 1
+        width = next(width for width in itertools.count(1) if self.base**width > self.limit)
         chosen = [pool[torch.randint(len(pool), (n,), generator=generator)] for _ in range(self._drawn())]
         return self._problems([digits.from_numbers(numbers, width, self.base) for numbers in chosen], generator)
 

@@ -61,9 +61,7 @@ class Skewed(Part, Task, frozen=True):
         if not self.skew:
             return torch.full((len(lengths),), 1 / len(lengths), dtype=torch.float64)
         inside = lengths <= self.short
-        mass = torch.tensor([1 - self.skew, self.skew], dtype=torch.float64)
-        sizes = torch.stack([(~inside).sum(), inside.sum()])
-        return (mass / sizes)[inside.long()]
+        return torch.where(inside, self.skew / inside.sum().double(), (1 - self.skew) / (~inside).sum().double())
 
     def draw_lengths(self, n: int, generator: Generator) -> Tensor:
         """Return (n,) lengths, shuffled; systematic sampling: each length is drawn as often as its probability, to one.

@@ -168,6 +168,11 @@ class _WithSubtasks(TwoOperandAddition, tag="two_operand_addition", frozen=True)
         return self.number
 
 
+def incoming(columns: Tensor) -> Tensor:
+    """Return the carry into each place: what a digit of the sum has more than the two that it is the sum of."""
+    return (digits.carry(columns) - columns) % 10
+
+
 def pair_carries(columns: Tensor) -> Tensor:
     """Mark the digit pairs of 10 or more, whatever carry comes in: what the text describes and prints.
 
@@ -183,12 +188,7 @@ def true_carries(columns: Tensor) -> Tensor:
     >>> true_carries(torch.tensor([[11, 9, 7, 5]])).int().tolist()
     [[1, 1, 0, 0]]
     """
-    marks = torch.zeros_like(columns, dtype=torch.bool)
-    rest = torch.zeros_like(columns[:, 0])
-    for place in range(columns.shape[1]):
-        marks[:, place] = columns[:, place] + rest >= 10
-        rest = marks[:, place].to(columns.dtype)
-    return marks
+    return incoming(torch.nn.functional.pad(columns, (0, 1)))[:, 1:] > 0
 
 
 def downward_carries(columns: Tensor) -> Tensor:
@@ -215,7 +215,7 @@ def from_the_left(operands: Tensor, lengths: Tensor) -> Tensor:
 
 
 COLUMNS: dict[str, Callable[[Tensor], Tensor]] = {
-    base.CARRIES_IN: lambda columns: (digits.carry(columns) - columns) % 10,  # a digit of the sum less its two
+    base.CARRIES_IN: incoming,
     base.SUM_DIGITS: digits.carry,
     base.MODULAR: lambda columns: columns % 10,
     base.PAIR_CARRIES: pair_carries,

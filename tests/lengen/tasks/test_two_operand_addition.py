@@ -198,7 +198,7 @@ def test_typed_operands_are_two_numbers_of_any_lengths_and_mixing_gives_publishe
     assert mix(torch.tensor([0])).item() & ((1 << 64) - 1) == 0xE220A8397B1DCDAF
     task = of(1, kinds=5)
     parsed = task.parse(["0045", "7"])
-    assert pairs(parsed) == [("45", "7")] and task.text(parsed) == ["52"] and parsed.kinds.tolist() == [0]
+    assert pairs(parsed) == [("45", "7")] and task.text(parsed) == ["52"] and parsed.kinds is None
     assert of(1).parse(["1", "2"]).kinds is None
     assert task.text(task.parse(["9" * 30, "1"])) == ["1" + "0" * 30] and task.text(task.parse(["0", "0"])) == ["0"]
     for operands, message in [
