@@ -136,7 +136,7 @@ class Stack(nn.ModuleList):
         """
         x = embedded
         for layer, block in enumerate(self._looped(context.loops)):
-            entered = self._injected(self._ended(x, layer, ending), embedded, context, layer)
+            entered = self._entered(x, embedded, context, layer, ending)
             cache, memory = caches[layer] if caches else None, memories[layer] if memories else None
             new = block(entered, context, cache, crossing, memory, record)
             x = self._kept(new, x, layer, context.loops)
@@ -151,33 +151,24 @@ class Stack(nn.ModuleList):
         """
         x, (*blocks, last) = embedded, self._looped(context.loops)
         for layer, block in enumerate(blocks):
-            entered = self._injected(self._ended(x, layer, ending), embedded, context, layer)
+            entered = self._entered(x, embedded, context, layer, ending)
             x = self._kept(block(entered, context, caches[layer]), x, layer, context.loops)
         assert context.places is not None
-        x = last.before[0](self._injected(self._ended(x, len(blocks), ending), embedded, context, len(blocks)))
+        x = last.before[0](self._entered(x, embedded, context, len(blocks), ending))
         caches[len(blocks)].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
 
-    def _ended(self, x: Tensor, layer: int, ending: nn.Module | None) -> Tensor:
-        """Return the residual stream as the ``layer``-th of the applied blocks finds it.
-
-        It is normalised where a loop has ended.
-        """
-        size = len(self.applied()) // self.model.loops
-        if ending is None or not layer or layer % size:
-            return x
-        out: Tensor = ending(x)
-        return out
-
-    def _injected(self, x: Tensor, embedded: Tensor, context: Context, layer: int) -> Tensor:
+    def _entered(self, x: Tensor, embedded: Tensor, context: Context, layer: int, ending: nn.Module | None) -> Tensor:
         """Return the input of the ``layer``-th of the applied blocks.
 
-        It is the residual stream, and the additions of a recurrent step.
+        It is the residual stream, normalised if a loop has ended, and the additions of a recurrent step.
 
         A step begins at every application of the first block. The embedded input is added to all steps but the first
         (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers");
         positions and a sinusoid of the step to all (Universal Transformer). Steps count from 0, as in the code of that
         thesis, whose text leaves it open; Dehghani et al. (2018) count from 1.
         """
+        if ending is not None and layer and layer % (len(self.applied()) // self.model.loops) == 0:
+            x = ending(x)
         step, first = layer // len(self), layer % len(self) == 0
         if self.model.inject == "input" and first and step:
             return x + embedded
