@@ -200,14 +200,12 @@ class TrainingBatches(IterableDataset[Batch]):
         if not trainer.lightning_module.automatic_optimization:  # it may step more often than it takes batches, or less
             return taken, taken + self._segment
         step, each = trainer.global_step, trainer.accumulate_grad_batches
-        # A checkpoint from between two steps has lost the gradients of the batches since the first of them.
-        return step * each, (step + self._length(step, trainer.max_steps)) * each
-
-    def _length(self, step: int, most: int) -> int:
-        """Return steps until the next evaluation, or until the training ends: it would not be validated otherwise."""
-        ends = [end for end in (self._data.spec.train.steps, most) if end > step]
         segment = max(1, self._segment)  # a constructed model trains no step
-        return min([segment - step % segment, *(end - step for end in ends)])
+        # Up to the next evaluation, or until the training ends: it would not be validated otherwise.
+        ends = [end for end in (self._data.spec.train.steps, trainer.max_steps) if end > step]
+        end = min([step - step % segment + segment, *ends])
+        # A checkpoint from between two steps has lost the gradients of the batches since the first of them.
+        return step * each, end * each
 
 
 def _own(items: Iterable[Item]) -> Iterator[Item]:

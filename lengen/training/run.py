@@ -142,8 +142,10 @@ def execute(
     save_model(module.model, str(folder / WEIGHTS))
     (folder / WEIGHTS).chmod(0o644)  # safetensors lets its owner alone read them
     scalars = validated(data.data, folder, trainer.global_step) | merged(part.scalars for part in measured)
-    info = costs(spec, trainer, module.model, clock, threads) | chosen(kernels) | {"scalars": scalars}
-    info |= merged(part.info for part in measured)
+    info = costs(spec, trainer, module.model, clock, threads)
+    if kernels.choice is not None:
+        info["kernels"] = msgspec.to_builtins(kernels.choice)
+    info |= {"scalars": scalars} | merged(part.info for part in measured)
     arrays = merged(part.arrays for part in measured)
     return Outcome(scores.grid, attention.key_counts, attention.map, info, arrays)
 
@@ -242,12 +244,6 @@ def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
         return {}
     scalars = {VALIDATION: values[-1], "steps": steps}
     return {**scalars, "main_steps": data.main_steps(steps)} if data.spec.data.hints else scalars
-
-
-def chosen(kernels: ChosenKernels) -> dict[str, Any]:
-    """Return the kernels that trained, as run.json holds them; nothing if nothing was trained."""
-    choice = kernels.choice
-    return {} if choice is None else {"kernels": msgspec.to_builtins(choice)}
 
 
 def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock, threads: int) -> dict[str, Any]:
