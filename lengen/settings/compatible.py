@@ -148,20 +148,15 @@ def check_model(model: ModelSpec) -> None:
     if model.output_bias and model.tied:
         fault = "model.output_bias=true: a tied output head shares the token embedding and has no bias"
         raise SettingError(f"{fault}; set model.tied=false")
-    if model.loops_by_length is not None:
-        _check_model_loops(model)
+    if model.loops_by_length is not None and model.loops != 1:
+        fault = f"model.loops={model.loops}: model.loops_by_length already says how often the stack is applied"
+        raise SettingError(f"{fault}; set one of them")
+    if model.loops_by_length is not None and model.architecture.SPLIT:
+        fault = f"model.loops_by_length: model.architecture={model.architecture.kind} has two stacks"
+        raise SettingError(f"{fault}, one of which reads the query once; set model.architecture=decoder or encoder")
     if model.inject != "none" and model.loops == 1 and not model.shared and model.loops_by_length is None:
         fault = f"model.inject={model.inject}: it is added at recurrent steps, of which there are none"
         raise SettingError(f"{fault}; set model.loops to 2 or more, or model.shared=true")
-
-
-def _check_model_loops(model: ModelSpec) -> None:
-    if model.loops != 1:
-        fault = f"model.loops={model.loops}: model.loops_by_length already says how often the stack is applied"
-        raise SettingError(f"{fault}; set one of them")
-    if model.architecture.SPLIT:
-        fault = f"model.loops_by_length: model.architecture={model.architecture.kind} has two stacks"
-        raise SettingError(f"{fault}, one of which reads the query once; set model.architecture=decoder or encoder")
 
 
 def _check_bias(model: ModelSpec, bias: AttentionBias) -> None:
