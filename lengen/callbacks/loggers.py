@@ -47,19 +47,14 @@ class MetricsLogger(Logger):
         folder: Where the file is; it has to exist.
     """
 
+    name = "metrics"
+    version = ""
+
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.path = Path(folder) / METRICS
         self._trainer: Trainer | None = None
         self._resumed = False
-
-    @property
-    def name(self) -> str:
-        return "metrics"
-
-    @property
-    def version(self) -> str:
-        return ""
 
     @property
     def save_dir(self) -> str:

@@ -39,14 +39,6 @@ class Arithmetic(OfBase, frozen=True):
     GROWS: ClassVar[bool] = True
     """A result may have one digit more than its operands."""
 
-    @property
-    def most(self) -> int:
-        return 2 if self._drawn() == 2 else 1
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        return (self.most,)
-
     def shape(self, length: int, count: int) -> tuple[int, ...]:
         return (length, 1) if self._drawn() < self.OPERANDS else (length,) * self.OPERANDS
 
@@ -209,6 +201,8 @@ class PairAddition(Arithmetic, tag="pair_addition", frozen=True):
     OPERANDS = 2
     STAGES = "carries"
     name = "addition"
+    most = 2
+    counts = (2,)
 
     def columns(self, operands: Tensor) -> Tensor:
         return operands.sum(dim=1)
@@ -226,6 +220,8 @@ class DigitSums(Arithmetic, tag="digit_sums", frozen=True):
 
     SIGNS = Signs("+")
     OPERANDS = 2
+    most = 2
+    counts = (2,)
 
     def columns(self, operands: Tensor) -> Tensor:
         return operands.sum(dim=1) % self.base

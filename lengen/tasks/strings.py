@@ -105,13 +105,10 @@ class Parity(Part, OneString, tag="parity", frozen=True):
     PLACEWISE = False
     STAGES = "prefix parities"
     LAST_DIGIT = True
+    symbols = ("0", "1")
 
     bits: Length
     """Bits of the longest trained string."""
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return ("0", "1")
 
     @property
     def longest(self) -> int:

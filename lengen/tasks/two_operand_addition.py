@@ -47,6 +47,8 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     name = "n_by_n"
     most = 2
     counts = (2,)
+    subtasks = 0
+    """Number of sub-tasks of its problems; 0: none."""
 
     lengths: tuple[Length, ...]
     """Trained digits of the operands; some may be left out."""
@@ -68,11 +70,6 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     def check(self) -> None:
         if not self.lengths or list(self.lengths) != sorted(set(self.lengths)):
             raise SettingError(f"data.task.lengths={list(self.lengths)}: expected trained lengths, each once, rising")
-
-    @property
-    def subtasks(self) -> int:
-        """Number of sub-tasks of its problems; 0: none."""
-        return 0
 
     def with_subtasks(self, number: int) -> TwoOperandAddition:
         return _WithSubtasks(self.lengths, number) if number else self
@@ -161,11 +158,7 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
 class _WithSubtasks(TwoOperandAddition, tag="two_operand_addition", frozen=True):
     """The same problems, each with one of so many sub-tasks."""
 
-    number: int = 0
-
-    @property
-    def subtasks(self) -> int:
-        return self.number
+    subtasks: int = 0
 
 
 def incoming(columns: Tensor) -> Tensor:
