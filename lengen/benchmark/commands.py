@@ -346,7 +346,9 @@ def export(options: argparse.Namespace, sources: Sources) -> None:
     page.write_text(f"{PROBLEMS} export`.\n", encoding="utf-8")  # so that an interrupted export can be repeated
     if form:
         write = exporting.hub if options.hub else exporting.harness
-        files = write(exporting.pairs_of(options.selector, options.size), folder)
+        tasks = benchmark.TASKS.values() if options.selector == "all" else [benchmark.TASKS[options.selector]]
+        pairs = [(task, size) for task in tasks for size in task.sizes() if options.size in (None, size)]
+        files = write(pairs, folder)
     else:
         name = f"{options.selector.replace('/', '-')}-{options.split}"
         files = exporting.WRITERS[options.format](lines, folder, name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lengen.benchmark.problem import SPLITS, Problem, frozen, sum_of
 from lengen.benchmark.prompting import examples
-from lengen.benchmark.tasks import TASKS, Task
+from lengen.benchmark.tasks import Task
 
 COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
 """Columns of tables of problems: those that its lines have."""
@@ -120,9 +120,3 @@ def harness(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
         "README.md": _form("README.md", tasks=described, citation=CITATION),
     }
     return [*files, *(path for name, lines in forms.items() for path in _written(folder / name, lines))]
-
-
-def pairs_of(name: str, size: int | None) -> list[tuple[Task, int]]:
-    """Return tasks and sizes: of one task or "all", of one size or all that the task has."""
-    tasks = TASKS.values() if name == "all" else [TASKS[name]]
-    return [(task, each) for task in tasks for each in task.sizes() if size in (None, each)]

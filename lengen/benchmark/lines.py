@@ -34,11 +34,6 @@ def of_tests(data: TaskData, name: str, examples: int) -> str:
     return f"{name}{seed}{part}"
 
 
-def examples_of(ids: Iterable[str], usual: int) -> int:
-    """Return the number of examples that ids of test problems name by their `of_tests`; the usual one if none does."""
-    return next((int(number[1]) for id in ids if (number := re.search(r"/examples=(\d+)/", id))), usual)
-
-
 def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name: str) -> Iterator[Line]:
     """Yield the test problems of cells, with prompt and response as the setting writes them beside the plain ones.
 
@@ -91,7 +86,8 @@ def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = F
     """
     test, predicted = data.spec.test, by_id(rows)
     grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
-    examples = examples_of(predicted, test.examples)
+    named = (re.search(r"/examples=(\d+)/", id) for id in predicted)  # by `of_tests`
+    examples = next((int(number[1]) for number in named if number), test.examples)
     start, known = of_tests(data, name, examples), set()
     kind = {"number": data.task.ROWS.numbers, "apart": not data.task.ROWS.numbers}
     for length, second in product(test.lengths, test.counts):

@@ -79,7 +79,10 @@ class Stream:
     def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:
         """Return fresh problems, a streamed set's, or the next ``n`` of the fixed set in the order of its epoch."""
         if self.spec.train.one_length:
-            return self._of_one_length(stream if self.examples == 0 else self._streamed(window))
+            assert isinstance(self.task, Skewed)
+            drawn = stream if self.examples == 0 else self._streamed(window)
+            lengths = self.task.draw_lengths(self.spec.train.bucket, drawn)
+            return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), drawn)
         if self.examples == 0:
             return self.task.train(n, stream)
         if self._fixed is None:
@@ -93,12 +96,6 @@ class Stream:
         chosen = self._fixed.select(index)
         kinds = None if chosen.kinds is None else chosen.kinds.long()
         return Problems(chosen.operands.long(), chosen.lengths.long(), kinds)
-
-    def _of_one_length(self, stream: torch.Generator) -> Problems:
-        """Return the problems of a window, ``batch`` of each of ``bucket`` lengths."""
-        assert isinstance(self.task, Skewed)
-        lengths = self.task.draw_lengths(self.spec.train.bucket, stream)
-        return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), stream)
 
     def _streamed(self, window: int) -> torch.Generator:
         """Return the generator that draws a window of a streamed training set, anew in every epoch.

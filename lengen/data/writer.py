@@ -221,13 +221,6 @@ class Writer:
             return follow(self.format, self.vocab, planned, written, slot)
         return read.gather(2, slot.expand(len(read), -1)[:, :, None])[:, :, 0]
 
-    def _shapes(self, problems: Problems) -> Tensor:
-        """Return (B, S) numbers that decide the layout of each problem."""
-        if not self.format.exact:
-            return self.task.shapes(problems)
-        kinds = torch.zeros_like(problems.lengths[:, 0]) if problems.kinds is None else problems.kinds
-        return torch.cat([kinds[:, None], problems.lengths], dim=1)
-
     def _sides(self, problems: Problems) -> "list[_Side]":
         """Return the layouts of problems as wide as these, apart from wider ones, and the rows of these problems there.
 
@@ -236,7 +229,10 @@ class Writer:
         A table's rows are as long as its longest. In one table for all the 930 cells of Theorem 4.1, with up to 100
         operands of up to 100 digits, rows would have 20,000 slots each.
         """
-        shapes, sides = self._shapes(problems), []
+        shapes, sides = self.task.shapes(problems), []
+        if self.format.exact:
+            kinds = torch.zeros_like(problems.lengths[:, 0]) if problems.kinds is None else problems.kinds
+            shapes = torch.cat([kinds[:, None], problems.lengths], dim=1)
         for query in (False, True) if self.split else (False,):
             key = query, problems.operands.shape[2]
             if key not in self._tables:
