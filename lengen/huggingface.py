@@ -20,7 +20,6 @@ from lengen.settings.spec import Spec
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "README.md"
 LONGEST = 1 << 30
 """Tokens of a model without learned positions."""
-INSTALL = "transformers is not installed: pip install transformers"
 
 
 class HuggingFaceError(ValueError):
@@ -108,7 +107,7 @@ def from_folder(folder: Path, *, chat: bool = False, **options: Any) -> Callable
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError:
-        raise HuggingFaceError(INSTALL) from None
+        raise HuggingFaceError("transformers is not installed: pip install transformers") from None
     if not (folder / CONFIG).is_file():
         raise HuggingFaceError(f"{folder}: expected the folder of a model, which holds {CONFIG}")
     try:

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lengen.digits import OperandError, Problems
-from lengen.tasks.base import Row
+from lengen.tasks.base import Row, Task
 
 if TYPE_CHECKING:
     from lengen.data.writer import Writer
-    from lengen.tasks.base import Task
 
 BYTE_ORDER_MARK = "\ufeff"
 """First character of text files of Windows."""

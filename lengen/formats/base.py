@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
-from lengen.digits import Tensor
+from lengen.digits import Tensor, torch
 from lengen.part import Axis, SettingError
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
@@ -154,8 +154,6 @@ class Vocab:
 
         What is not in the vocabulary gets the id ``unknown``; without one it is a `ValueError`.
         """
-        import torch  # who only asks what PAD is waits for nothing
-
         parts = text.split() if self.separator else text
         if unknown is None and (missing := set(parts) - self._ids.keys()):
             raise ValueError(

@@ -77,7 +77,11 @@ def grid(
         if place % across == 0:
             lead = f"{rows[place // across]}\n" if rows else ""
             axes.set_ylabel(f"{lead}{vertical}")
-    scale(figure, panels, "Final answer" if metric == "answer_correct" else "Exact match")
+    bar = figure.colorbar(
+        ScalarMappable(Normalize(0, 1), HEAT), ax=panels, aspect=30, format="{x:.0%}", pad=0.01,
+        shrink=min(1.0, 2.6 / figure.get_figheight() + 0.3),
+    )  # fmt: skip
+    bar.set_label("Final answer" if metric == "answer_correct" else "Exact match")
     return figure
 
 
@@ -155,15 +159,6 @@ def outline(axes: Axes, left: float, top: float, width: float, height: float) ->
     for colour, line in (("white", 2.6), (RED, 1.5)):
         box = Rectangle((left, top), width, height, fill=False, ec=colour, lw=line, zorder=3, clip_on=False)
         axes.add_patch(box)
-
-
-def scale(figure: Figure, panels: np.ndarray, label: str) -> None:
-    """Put the one colour bar at the right."""
-    bar = figure.colorbar(
-        ScalarMappable(Normalize(0, 1), HEAT), ax=panels, aspect=30, format="{x:.0%}", pad=0.01,
-        shrink=min(1.0, 2.6 / figure.get_figheight() + 0.3),
-    )  # fmt: skip
-    bar.set_label(label)
 
 
 MOST = 9

@@ -4,19 +4,16 @@ import functools
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
-from lengen.formats.base import PRINTABLE, Format, Vocab
+from lengen.formats.base import PRINTABLE, Format, Vocab, Written
 from lengen.part import Count, Length, NotNegative, SettingError, Share, Size
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.places import Consecutive
 from lengen.tasks.base import Task
-
-if TYPE_CHECKING:
-    from lengen.formats.base import Written
 
 
 class NumberFormat(NamedTuple):
@@ -100,7 +97,7 @@ class Trained:
 
 
 @functools.lru_cache(maxsize=256)
-def _written(format: Format, task: Task) -> "Written":
+def _written(format: Format, task: Task) -> Written:
     """Return the format of a task, made once for the thousands of test cells whose tokens estimates of time need."""
     return format.build(task)
 
