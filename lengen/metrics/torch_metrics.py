@@ -15,12 +15,6 @@ Given = Tensor | str | Sequence[str]
 """Responses of a batch: token ids, or texts."""
 
 
-def is_text(responses: object) -> bool:
-    """Return True for a text or a list of texts."""
-    several = isinstance(responses, list | tuple) and all(isinstance(text, str) for text in responses)
-    return several or isinstance(responses, str)
-
-
 def without(preds: Tensor, target: Tensor, ignored: int, first: int) -> tuple[Tensor, Tensor]:
     """Return both without the places that the target ignores, and without rows in which it ignores all.
 
@@ -82,9 +76,9 @@ class Counted(TorchMetric):
 
         Raises `ValueError` for responses that the metric is not for.
         """
-        ids: list[Any] = [preds, target]
-        if all(map(is_text, ids)):
-            ids = [self._tokens([text] if isinstance(text, str) else text) for text in ids]
+        ids: list[Any] = [[part] if isinstance(part, str) else part for part in (preds, target)]
+        if all(isinstance(part, list | tuple) and all(isinstance(text, str) for text in part) for part in ids):
+            ids = [self._tokens(part) for part in ids]
         if self.ignore_index is not None:
             ids = [*without(ids[0], ids[1], self.ignore_index, first=0 if self.vocab else 1)]
         check_responses(*ids)
