@@ -137,7 +137,7 @@ class Measurement(Asking, ABC):
         self.scalars: dict[str, float] = {}
         """Named numbers."""
         self.info: dict[str, object] = {}
-        """What run.json says beside them."""
+        """Further entries of run.json, by name."""
         self.writes_files = True
         """Of several processes the first one writes."""
         self.reads_attention = False
