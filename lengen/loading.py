@@ -79,8 +79,8 @@ Finder = Callable[[str], Found]
 class Model:
     """A model with the data of its setting; `module` is the network itself, which answers without dropout."""
 
-    def __init__(self, found: Found, module: Transformer | None = None) -> None:
-        self.spec, self.weights, self.name, self.note = found
+    def __init__(self, parts: Found, module: Transformer | None = None) -> None:
+        self.spec, self.weights, self.name, self.note = parts
         self.data = TaskData(self.spec, seed=0)
         try:
             self.module = build(self.spec, self.weights) if module is None else module

@@ -20,9 +20,10 @@ from reproduce.store.checkout import stores
 from reproduce.store.files import check_place, readable
 
 if TYPE_CHECKING:
-    from lengen.benchmark.adderboard import Judged, Report
+    from lengen.benchmark.adderboard import Judged
     from lengen.loading import Model as Loaded
     from lengen.settings.spec import Spec
+    from lengen.solve import Report
 
 
 class Stored(commands.Sources):
