@@ -13,9 +13,9 @@ from torch.nn.utils import clip_grad_norm_
 from benchmarks import speed
 from benchmarks.speed import Sizes
 from benchmarks.timing import Entry, entry, fixed
-from lengen.callbacks.checkpoint import ResumePoint
 from lengen.callbacks.loggers import MetricsLogger
 from lengen.callbacks.monitoring import TrainingLoss
+from lengen.callbacks.resuming import ResumePoint
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.settings.spec import Spec

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
-from lengen import clone
+from lengen import repository
 from lengen.callbacks.attention_maps import attention_of
 from lengen.callbacks.operand_lengths import operand_lengths
 from lengen.data.task_data import TaskData
@@ -244,7 +244,7 @@ def _named(name: str) -> Found:
         file = SHIPPED / f"{name}.json"
         record = json.loads(file.read_text(encoding="utf-8"))
         return Found(from_dict(record["spec"]), file.with_suffix(".safetensors"), name)
-    finders: list[Callable[[], Finder]] = [lambda: clone.run, *(point.load for point in entry_points(group=GROUP))]
+    finders: list[Callable[[], Finder]] = [lambda: repository.run, *(point.load for point in entry_points(group=GROUP))]
     errors = []
     for finder in finders:
         try:

@@ -14,10 +14,10 @@ from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData, targets
 from lengen.data.writer import Writer
 from lengen.decoding.decoding import generate, most_likely, true_responses
-from lengen.decoding.probing import probe
 from lengen.digits import OperandError, Problems
 from lengen.models import Decoder, Transformer
 from lengen.part import LONGEST, SettingError
+from lengen.probing import probe
 from lengen.settings import model as architectures
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task

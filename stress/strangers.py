@@ -28,8 +28,8 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 
 from lengen.callbacks.accuracy_grid import sealed, unsealed
-from lengen.callbacks.checkpoint import CheckpointError, checked
 from lengen.callbacks.loggers import read_metrics
+from lengen.callbacks.resuming import CheckpointError, checked
 from lengen.models.weights import WeightsError
 from lengen.part import SettingError
 from lengen.results.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv

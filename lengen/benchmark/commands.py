@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengen import benchmark, clone
+from lengen import benchmark, repository
 from lengen.benchmark import evaluating, exporting, scoring
 from lengen.benchmark.problem import SPLITS
 from lengen.benchmark.scoring import Beside, PredictionError, Scores
@@ -58,7 +58,7 @@ class Sources:
 
     def setting(self, name: str, profile: str | None) -> "tuple[Spec, str]":
         """Return the setting of an experiment and its name in ids of problems."""
-        return clone.setting(name), name
+        return repository.setting(name), name
 
     def beside(self, options: argparse.Namespace) -> Beside:
         """Return the name and the scores that are printed beside."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lengen.benchmark.problem import Problem, frozen, held_out, training
 from lengen.benchmark.scoring import Answerer, Scores, check_problems, predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
-from lengen.clone import setting
+from lengen.repository import setting
 
 if TYPE_CHECKING:
     from lengen.loading import Model

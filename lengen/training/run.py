@@ -23,11 +23,11 @@ from safetensors.torch import save_model
 from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement
 from lengen.callbacks.attention_maps import AttentionMaps, Probes
 from lengen.callbacks.chance import Chance
-from lengen.callbacks.checkpoint import CHECKPOINT, ResumePoint, checked
 from lengen.callbacks.learning_curves import LearningCurves
 from lengen.callbacks.loggers import METRICS, VALIDATION, Loggers, MetricsLogger, read_metrics
 from lengen.callbacks.monitoring import Clock, StopWhenGood, TrainingLoss, added, between_readings, device_name
 from lengen.callbacks.operand_lengths import OperandLengths
+from lengen.callbacks.resuming import CHECKPOINT, ResumePoint, checked
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer

@@ -17,11 +17,11 @@ from torch import Tensor
 from lengen.callbacks.accuracy_grid import Measurement
 from lengen.callbacks.loggers import METRICS, VALIDATION, read_metrics
 from lengen.data.task_data import TaskData
-from lengen.decoding.probing import longest_problems, mean_attention
 from lengen.encodings.relative import RelativeKeys
 from lengen.formats.linear import Linear
 from lengen.models import Record, Transformer
 from lengen.models.bias import calibrate_bias, line_values
+from lengen.probing import longest_problems, mean_attention
 from lengen.results.progress import Progress, Report
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from lengen import plotting
 from lengen.experiment import Figure as Picture
 from lengen.metrics.measures import exact_at, most_have_learned, reached
-from lengen.metrics.permutation import SIGNIFICANT, above
+from lengen.metrics.significance import SIGNIFICANT, above
 from lengen.plotting import BLACK, COLOURS, Published, Runs
 from lengen.results.records import Run
 from papers.matrix.experiments import EXPERIMENTS

@@ -15,7 +15,7 @@ from statistics import median
 
 from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, has_learned, short
-from lengen.metrics.permutation import SIGNIFICANT, above
+from lengen.metrics.significance import SIGNIFICANT, above
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import NEAR, ORDER, PROOF, SHORTER, differing, distance, farthest, in_words

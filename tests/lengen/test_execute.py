@@ -11,8 +11,8 @@ from safetensors.torch import load_file
 import lengen
 from lengen import replace
 from lengen.callbacks.accuracy_grid import PARTIAL, identity, sealed, unsealed
-from lengen.callbacks.checkpoint import CHECKPOINT
 from lengen.callbacks.loggers import METRICS, read_metrics
+from lengen.callbacks.resuming import CHECKPOINT
 from lengen.digits import OperandError
 from lengen.results.progress import DivergedError, Progress
 from lengen.results.records import Grid

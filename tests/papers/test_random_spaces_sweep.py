@@ -10,7 +10,8 @@ import pytest
 
 from lengen import SUBTASKS
 from lengen.results.records import AttentionMap
-from papers.random_spaces import equal_lengths, table4_3, undertraining
+from papers.random_spaces import equal_lengths, table4_3
+from papers.random_spaces import table4_3_undertraining as undertraining
 from papers.random_spaces.drawings import certainties, largest
 from tests.papers import runs_random_spaces as stored
 

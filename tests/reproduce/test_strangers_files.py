@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from lengen import Architecture, Encoding
-from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError, checked
+from lengen.callbacks.resuming import CHECKPOINT, CheckpointError, checked
 from lengen.part import kinds
 from lengen.results.records import RecordError
 from reproduce.store import run_folder
