@@ -6,6 +6,7 @@ gathers digits from the numbers that the task gives. No string and no loop over 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -256,15 +257,12 @@ class Writer:
         """
         key = query, problems.operands.shape[2]
         if key not in self._tables:
-            self._tables[key] = _Table(self.format, self.vocab, self._layouts(query))
+            self._tables[key] = _Table(self.format, self.vocab, partial(self._layout, query))
         return self._tables[key]
 
-    def _layouts(self, query: bool) -> Callable[[tuple[int, ...]], Layout]:
-        def layout(shape: tuple[int, ...]) -> Layout:
-            whole = self.format.layout(shape)
-            return whole.split(self.hands_over)[0 if query else 1] if self.split else whole
-
-        return layout
+    def _layout(self, query: bool, shape: tuple[int, ...]) -> Layout:
+        whole = self.format.layout(shape)
+        return whole.split(self.hands_over)[0 if query else 1] if self.split else whole
 
     def _written_slots(self, numbers: _Numbers, table: "_Table", rows: Tensor, length: int) -> Tensor:
         """Return (B, length) bool: symbols, and digits that are no leading zeros."""
