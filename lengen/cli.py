@@ -180,6 +180,16 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def sentence(error: Exception) -> str:
+    """Return what went wrong, where, and what to do about it."""
+    if isinstance(error, ModuleNotFoundError) and error.name in ("pandas", "matplotlib", "seaborn"):
+        return f"tables and pictures need {error.name}: pip install 'lengen[reproduce]'"
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
+        return f"{place}{error.strerror}; make room, give permission, or name another file or folder"
+    return str(error)
+
+
 def entry(arguments: Sequence[str] | None = None) -> int:
     """Answer one command and return the exit code: 2 for what the user can mend, which is told in one sentence."""
     options = parser().parse_args(arguments)
@@ -195,6 +205,6 @@ def entry(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ModuleNotFoundError) as error:
         if isinstance(error, ValueError) and not type(error).__module__.startswith("lengen."):
             raise
-        print(f"lengen: {error}", file=sys.stderr)
+        print(f"lengen: {sentence(error)}", file=sys.stderr)
         return 2
     return 0

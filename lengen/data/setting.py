@@ -3,6 +3,7 @@
 A name is that of a field, as ``--set`` takes it without the sections before it: ``digits`` for ``data.task.digits``.
 """
 
+import difflib
 import json
 import numbers
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 
 from lengen import repository
-from lengen.part import Part, SettingError, a_class, build, fields_of, kinds, nearest, plain
+from lengen.part import Part, SettingError, a_class, axis_of, build, field_type, fields_of, kinds, nearest, plain
 from lengen.settings.changes import assign, paths
 from lengen.settings.spec import Spec, from_dict, validate
 from lengen.tasks.base import Row, Task
@@ -112,6 +113,18 @@ def _set(values: dict[str, Any], path: str, value: Any) -> None:
         assign(values, Spec, f"{path}={value}")
     except SettingError as error:
         raise SettingError(str(error).removeprefix("--set ")) from None
+    section, _, name = path.partition(".")
+    if PARTS.get(name) == section:
+        _check_kind(values[section][name], path)
+
+
+def _check_kind(part: Any, path: str) -> None:
+    """Raise `SettingError` for plain data that names no kind of its axis; its other fields are judged later."""
+    section, _, name = path.partition(".")
+    axis: Any = axis_of(field_type(field_type(Spec, section), name))
+    kind = part.get("kind") if isinstance(part, dict) else None
+    if not isinstance(kind, str) or kind not in kinds(axis):
+        build(part, axis, path)
 
 
 def _as_data(path: str, value: object) -> Any:
@@ -145,7 +158,11 @@ def _path(values: dict[str, Any], name: str) -> str:
     named = [path for path, last in places.items() if last == name]
     named = [path for path in named if path.count(".") == 1] or named
     if not named:
-        raise SettingError(f"there is no setting '{name}'{nearest(name, list(dict.fromkeys(places.values())))}")
+        known = list(dict.fromkeys(places.values()))
+        task, own = values["data"]["task"], ""
+        if not difflib.get_close_matches(name, known, cutoff=0.8):
+            own = f"; {task['kind']} itself has {', '.join(item.name for item in fields_of(kinds(Task)[task['kind']]))}"
+        raise SettingError(f"there is no setting '{name}'{nearest(name, known)}{own}")
     if len(named) > 1:
         both = " or ".join(f"**{{'{path}': ...}}" for path in named)
         raise SettingError(f"'{name}' stands in {len(named)} sections; expected {both}")

@@ -1,6 +1,7 @@
 """Lightning's own Trainer, and every batch once in it."""
 
 import os
+import pickle
 import subprocess
 import sys
 from multiprocessing import get_all_start_methods
@@ -297,6 +298,15 @@ def test_workers_of_a_loader_of_ones_own_share_the_batches(tmp_path):
     workers["persistent_workers"] = True
     with pytest.raises(SettingError, match="persistent_workers=False"):  # with the traceback of the worker
         batches()
+
+
+def test_data_that_were_read_and_models_go_to_another_process():
+    data = ArithmeticData(TWELVE)
+    data.setup("fit")
+    dataset = data.train_dataloader().dataset
+    assert torch.equal(next(iter(pickle.loads(pickle.dumps(dataset)))).tokens, next(iter(dataset)).tokens)
+    model = pickle.loads(pickle.dumps(lengen.load("sums-coupled")))
+    assert model.solve([57, 48])["read"] == "105"
 
 
 @pytest.mark.parametrize("stop", [3, 4, 6, 7])

@@ -291,6 +291,19 @@ def test_no_command_replaces_what_it_reads(words, tmp_path, monkeypatch, capsys)
     assert Path("mine.jsonl").read_text() == Path("mine.csv").read_text() == "12=12\n"
 
 
+def test_a_missing_package_and_a_place_that_cannot_be_written_are_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    words = ["export", "copy", "--size", "6", "--out"]
+    assert entry([*words, str(tmp_path), "--format", "csv"]) == 2
+    assert capsys.readouterr().err == "lengen: tables and pictures need pandas: pip install 'lengen[reproduce]'\n"
+    (tmp_path / "file").touch()
+    assert entry([*words, str(tmp_path / "file")]) == 2
+    assert f"{tmp_path / 'file'}: File exists; make room, give permission, or name" in capsys.readouterr().err
+    monkeypatch.setattr(Path, "mkdir", lambda *_, **__: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    assert entry([*words, str(tmp_path / "full")]) == 2
+    assert capsys.readouterr().err.startswith("lengen: No space left on device; make room")
+
+
 def test_a_function_that_ends_the_program_is_one_sentence():
     with pytest.raises(TaskError, match=r"the function failed for .*\(SystemExit: 4\)"):
         lengen.evaluate(lambda prompts: sys.exit(4), "copy")
