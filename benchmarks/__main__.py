@@ -22,7 +22,7 @@ from benchmarks.speed import FULL, Sizes, data_speed, decoding, edit_distance
 from benchmarks.timing import Entry, fixed
 from benchmarks.trainer import training
 from benchmarks.writing import writing
-from lengen.machine import cores, machine
+from lengen.machine import machine
 from reproduce.pages import terminal
 from reproduce.store.checkout import commit
 from reproduce.store.files import StoreError, write_text
@@ -60,7 +60,7 @@ def file_name() -> str:
     """Return processor and number of cores as a file name; no host name."""
     name = re.sub(r"\(.*?\)|@.*", "", machine().model)
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    return f"{slug or 'unknown'}-{cores()}-cores"
+    return f"{slug or 'unknown'}-{machine().cores}-cores"
 
 
 def write(entries: Sequence[Entry], place: str, suffix: str) -> None:
@@ -68,7 +68,7 @@ def write(entries: Sequence[Entry], place: str, suffix: str) -> None:
     path = Path(place)
     if path.is_dir() or place.endswith("/"):
         path /= f"{file_name()}{suffix}.json"
-    where = fixed("machine", str(machine()), cores(), "cores", f"torch {version('torch')}")
+    where = fixed("machine", str(machine()), machine().cores, "cores", f"torch {version('torch')}")
     where = where._replace(command=commit()[0][:7])
     numbers = ("value", "low", "high")
     rows = [

@@ -128,13 +128,7 @@ def execute(
         prepare(module.model)
     keep_freed_memory()
     kernels, clock = ChosenKernels(folder, report), Clock()
-    test = spec.test
-    scores = AccuracyGrid(
-        test.lengths, test.counts, test.examples, free_running=test.free_running, sampled=test.sampled, folder=folder
-    )
-    attention = AttentionMaps(test.attention, test.attention_examples)
-    usual = [scores, attention, Probes(test.probes), OperandLengths(), Chance()]
-    measured: list[Measurement] = [*usual, *measurements(spec)]
+    measured = measurements(spec, folder)
     callbacks = [clock, kernels, *training_callbacks(spec, folder, report), *measured]
     threads = 1 if one_is_best(module, SMALL) else torch.get_num_threads()
     trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
@@ -147,6 +141,7 @@ def execute(
         info["kernels"] = msgspec.to_builtins(kernels.choice)
     info |= {"scalars": scalars} | merged(part.info for part in measured)
     arrays = merged(part.arrays for part in measured)
+    scores, attention, *_ = measured
     return Outcome(scores.grid, attention.key_counts, attention.map, info, arrays)
 
 
@@ -172,10 +167,18 @@ def training_callbacks(spec: Spec, folder: Path, report: Report) -> list[Callbac
     return [loss, curves, StopWhenGood(train.stop_at, train.patience), ResumePoint(folder)]
 
 
-def measurements(spec: Spec) -> list[Measurement]:
-    """Return the measurements that a paper declares for its settings."""
-    declared_by = declared(spec, "measurements")
-    return [] if declared_by is None else list(declared_by(spec))
+def measurements(spec: Spec, folder: Path | None) -> tuple[AccuracyGrid, AttentionMaps, *tuple[Measurement, ...]]:
+    """Return the measurements of a trained model: those of the test section, and what a paper declares for a setting.
+
+    Scores are kept in the folder.
+    """
+    test, declared_by = spec.test, declared(spec, "measurements")
+    scores = AccuracyGrid(
+        test.lengths, test.counts, test.examples, free_running=test.free_running, sampled=test.sampled, folder=folder
+    )
+    attention = AttentionMaps(test.attention, test.attention_examples)
+    special = () if declared_by is None else declared_by(spec)
+    return scores, attention, Probes(test.probes), OperandLengths(), Chance(), *special
 
 
 def merged(parts: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
