@@ -146,6 +146,11 @@ class DataSpec(Section, frozen=True):
         return PRINTABLE if self.vocabulary == "printable" else Vocab(self.symbols)
 
     @property
+    def share_of_spaces(self) -> float:
+        """Largest number of random spaces, as a share of a query's tokens; 0 without them."""
+        return self.spaces.ratio if self.spaces else 0.0
+
+    @property
     def trained(self) -> Trained:
         """The trained range of its task."""
         return _trained(self.task)
