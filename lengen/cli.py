@@ -52,7 +52,7 @@ def seed(text: str) -> int:
 def positive(text: str) -> int:
     """Return a whole number from 1."""
     if not (is_whole(text) and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of them: expected a whole number from 1")
+        raise argparse.ArgumentTypeError(f"'{text}': expected a whole number from 1")
     return int(text)
 
 

@@ -229,11 +229,11 @@ def eval_results(folder: Path, dataset: str) -> str:
     """Return a submission as a file of ``.eval_results`` in a model's repository, for a dataset of ``export --hub``."""
     head, grids = read_submission(folder)
     measures = _measured(head, grids)
-    area, seeds = over_seeds(measures["area"]).text(), len(grids)
+    area, seeds = over_seeds(measures["area"]).text(), f"median of {len(grids)} seeds" if len(grids) > 1 else "one seed"
     entry = {
         "dataset": {"id": dataset, "task_id": f"{head.task}_{head.size}"},
         "value": over_seeds(measures["reach"]).median,
-        "notes": f"reach, {head.protocol}, {head.kind}, median of {seeds} seeds; area {area}",
+        "notes": f"reach, {head.protocol}, {head.kind}, {seeds}; area {area}",
     }
     return f"- {json.dumps(entry)}\n"
 

@@ -50,7 +50,9 @@ def content(path: Path) -> Any:
         return torch_file(path)
     except WeightsError:
         raise
-    except (SafetensorError, OSError, ValueError) as error:
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be read ({error.strerror}): {EXPECTED}") from None
+    except (SafetensorError, ValueError) as error:
         reason = " ".join(str(error).split())[:120] or "no message"
         raise WeightsError(
             f"{path} does not hold the weights of this setting ({reason}): restore it, or run it again"

@@ -54,4 +54,4 @@ def test_a_page_without_the_block_stays():
 def test_a_row_of_the_hub_names_the_task_of_its_dataset():
     (entry,) = yaml.safe_load(eval_results(ROOT / FOLDER / "python-adder", "somebody/lengen-text"))
     assert entry["dataset"] == {"id": "somebody/lengen-text", "task_id": "addition_6"} and entry["value"] == 30
-    assert entry["notes"] == "reach, lengen-text/1, program, median of 1 seeds; area 1.00"
+    assert entry["notes"] == "reach, lengen-text/1, program, one seed; area 1.00"
