@@ -349,25 +349,6 @@ def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("place", ["pre", "post", "pre_post", "sandwich"])
-@pytest.mark.parametrize("options", [{}, {"shared": True, "layers": 3}, {"loops": 2, "inject": "input"}])
-def test_residuals_are_what_the_next_part_reads(place, options):
-    model, data = random_model(sized(norm_place=place, output_bias=True, **options))
-    batch = data.writer.write(drawn(data))
-    found, stack = model.residuals(batch), model.stack()
-    assert len(found) == len(stack) > 1
-    for block, (pre, post) in zip(stack, found, strict=True):
-        assert pre.shape == post.shape == (*batch.tokens.shape, model.spec.width)
-        fed = block.feed_forward(block.before[1](pre))
-        expected = pre + block.after[1](fed) if place == "sandwich" else block.after[1](pre + fed)
-        assert torch.allclose(post, expected) and not torch.allclose(post, pre, atol=1e-2)
-    logits = model.norm(found[-1][1]) @ model.head.weight.T + model.head.bias
-    assert torch.allclose(logits[:, :-1], model.predict(batch))
-    if place == "pre":
-        assert torch.equal(found[0][1], found[0][0] + stack[0].feed_forward(stack[0].before[1](found[0][0])))
-
-
-@torch.no_grad()
 def test_attention_of_a_layer_reads_the_stream_before_it():
     model, data = random_model(sized(norm_place="pre"))
     batch = data.writer.write(drawn(data))

@@ -129,10 +129,9 @@ def test_training_stops_after_enough_good_evaluations_and_does_not_go_on_when_ty
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("place", "steps"),
-    [("training_step", (13,)), ("training_step", (8, 12)), ("validation_step", (14,)), ("validation_step", (12, 12))],
-)
+@pytest.mark.parametrize(("place", "steps"), [
+    ("training_step", (13,)), ("training_step", (8, 12)), ("validation_step", (14,)), ("validation_step", (12, 12)),
+])  # fmt: skip
 def test_a_resumed_run_stops_at_the_same_step(place, steps, stopped, tmp_path, monkeypatch):
     """Killed in the last evaluations, or in the training before them, once and twice."""
     folder, outcome = stopped
@@ -190,8 +189,7 @@ def test_probes_leave_the_attention_of_the_last_layer_and_nothing_is_dropped_whe
             assert np.allclose(arrays[name], weights[0].detach(), atol=1e-3)
             assert np.allclose(arrays[name].sum(axis=2, dtype=np.float32), 1, atol=2e-3)
         assert not np.triu(arrays["self"], 1).any()
-    folder, _ = finished
-    model, without = load(SPEC, folder / WEIGHTS), load(replace(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
+    without = load(replace(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
     batch = ArithmeticData(SPEC, 0).validation()
     assert torch.equal(model.predict(batch), without.predict(batch))
     assert torch.equal(model.predict(batch), model.predict(batch))

@@ -26,8 +26,6 @@ TRAINED = 4
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 11)
 HOLDS = ("abc", "cyclic", "nope", "code", "sm", "max", "min", "4", "8", "16")
 """Kinds whose made accuracy stays near 1; the others fall to 0 beyond the trained length."""
-
-
 SPEC = lengen.Spec(
     data=lengen.DataSpec(task=lengen.PairAddition(TRAINED), format=lengen.Linear(width=12, separator="$")),
     model=lengen.ModelSpec(layers=1, heads=8, width=8, head_dim=4, ff_width=8),

@@ -259,7 +259,6 @@ def test_a_suppressed_or_late_end_is_not_written_early_and_its_probability_is_re
     assert (stops < sizes).any()
     for prompt, stop in enumerate(stops):  # up to the free text's last token both texts are the same
         np.testing.assert_allclose(held.end[prompt, :stop], free.end[prompt, :stop], atol=1e-6)
-    model, data = half_trained()
     problems = data.test(1, 2, 100)
     written, reference = generate(model, data.writer, problems), verify(model, data.writer.write(problems)).reference
     decode = data.vocab.decode

@@ -83,8 +83,7 @@ def test_csv_holds_every_row_also_of_one_run_and_of_shared_ones():
     for run in table4_3.distinct(runs):
         for modes in run.grid.scores.values():
             del modes["sampled"]
-    found = table4_3.rows(runs)
-    assert {row.mode for row in found} == {"greedy"}
+    assert {row.mode for row in table4_3.rows(runs)} == {"greedy"}
 
 
 def certain(seed: int, means: list[float], prompts: list[int]):

@@ -16,15 +16,10 @@ from papers.task_hinting import theorem
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.probing import mechanisms
 from papers.task_hinting.theorem import gain, largest_alphabet, largest_length, sharpness
-from tests.papers.sorting_problems import Lists, families, of_length, problems, repaired, variant
+from tests.papers.sorting_problems import drawn, families, of_length, problems, repaired, variant
 
 ALL = {n: [list(one) for one in itertools.product((1, 2, 3), repeat=n)] for n in range(1, 7)}
 """All sequences of three symbols, by length."""
-
-
-def drawn(q: int, n: int, count: int, seed: int = 0) -> Lists:
-    draw = random.Random(seed)
-    return [[draw.randint(1, q) for _ in range(n)] for _ in range(count)]
 
 
 @pytest.mark.parametrize(("q", "sequence", "values"), [

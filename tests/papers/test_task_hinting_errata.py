@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import random
 import re
 import sys
 from pathlib import Path
@@ -16,15 +15,10 @@ from lengen.models.blocks import FeedForward
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.theorem import sharpness
-from tests.papers.sorting_problems import Lists, Sorter, families, of_length, problems, repaired, variant
+from tests.papers.sorting_problems import Lists, Sorter, drawn, families, of_length, problems, repaired, variant
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = {n: [list(one) for one in itertools.product((1, 2, 3), repeat=n)] for n in range(1, 6)}
-
-
-def drawn(q: int, n: int, count: int, seed: int = 0) -> Lists:
-    draw = random.Random(seed)
-    return [[draw.randint(1, q) for _ in range(n)] for _ in range(count)]
 
 
 def batch_of(sorter: Sorter, lists: Lists) -> Batch:

@@ -1,6 +1,7 @@
 """Five answers to a statement: what made runs say, every way to flatter that the rules refuse, and what scipy gives."""
 
 import dataclasses
+import hashlib
 import itertools
 import json
 import subprocess
@@ -208,16 +209,11 @@ def test_the_worst_part_is_the_answer_and_all_parts_are_shown(monkeypatch):
     assert (both.word, text.reason(both)) == (NOT_SEEN, "low: at most 5 % expected")
     assert answer(monkeypatch, runs, repaired="a line").word == REPAIRED
     assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == NOT_SEEN
-    high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
-    runs = seeds(LEFT, 0.95, 0.96, 0.97)
-    both = answer(monkeypatch, runs, parts=[high, low])
     numbers = "96 % (three trainings: 95 to 97 %)"
     assert both.word == NOT_SEEN and text.evidence(both) == f"holds: w; not seen here: low, {numbers}"
     assert text.sentence(both) == f"{text.evidence(both)}; at most 5 % expected; {SETTING}"
     assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs)) == numbers
-    high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
     against, missing = low | {"any_size": True}, {"words": "m", "left": [RIGHT.name], "least": 5}
-    runs = seeds(LEFT, 0.95, 0.96, 0.97)
     for parts, word in (
         ([high, missing], OPEN),
         ([missing, low, high], NOT_SEEN),
@@ -268,8 +264,6 @@ def test_a_mistake_is_one_sentence_that_names_it(changed, said):
 def test_the_digest_of_a_claim_is_what_runs_recorded_and_history_has_three_outcomes(tmp_path):
     asked = {"check": "level", "relation": ">", "threshold": 1.0, "left": ["a"], "statement": "s", "measure": "exact",
              "mode": "teacher_forced", "region": "outside"}  # fmt: skip
-    import hashlib
-
     text = json.dumps(asked, sort_keys=True, ensure_ascii=False)
     assert digest_of_claim(CLAIM) == hashlib.sha256(text.encode()).hexdigest()[:16]
     assert digest_of_claim(CLAIM | {"remark": "r", "headline": True, "id": "b"}) == digest_of_claim(CLAIM)

@@ -105,7 +105,6 @@ def test_draw_writes_both_formats_without_a_date_for_each_profile_with_runs_but_
     assert names(paths) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.png", "fig5-cpu.svg"]
     assert {path.parent for path in paths} == {store.path / "coupling" / "figures"}
     assert paths[0].read_bytes().startswith(b"\x89PNG") and paths[1].read_bytes().startswith(b"<?xml")
-    store, *_ = toy
     for path in figures.draw("coupling", store, ["fig5"]):
         content = path.read_bytes()
         assert not any(word in content for word in (b"<metadata", b"<dc:", b"tEXt", b"tIME", b"Software"))

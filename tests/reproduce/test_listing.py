@@ -119,7 +119,6 @@ def test_comparisons_are_of_what_names_their_experiments_and_a_smoke_run_leaves_
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert "table4.3-10k-mix-mean-gap" in reproduce("compare random_spaces/table4.3 --format csv").out
     assert main(["compare", "coupling/fig1"]) == 0 and "of 1 statement" in capsys.readouterr().out
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     name = "coupling/fig3"
     before = reproduce(["compare", name, "--format", "csv"]).out
     reproduce("run coupling/fig3/coupling-scratchpad --profile smoke")

@@ -164,15 +164,11 @@ TINY = {"digits": 2, "steps": 2, "batch": 4, "layers": 1, "heads": 2, "width": 1
 ADDS = lengen.setting("addition", **TINY)
 
 
-@pytest.mark.parametrize(
-    ("callback", "sentence"),
-    [
-        (lambda: lengen.AccuracyGrid((1, 2)), r"data.task=addition have at least 2 operands"),
-        (lambda: lengen.EditDistanceCurve((1, 2)), r"data.task=addition have at least 2 operands"),
-        (lambda: lengen.AccuracyGrid(()), "no cell is tested"),
-        (lambda: lengen.EditDistanceCurve(()), "no cell is tested"),
-    ],
-)
+@pytest.mark.parametrize(("callback", "sentence"), [
+    (lambda: lengen.AccuracyGrid((1, 2)), r"data.task=addition have at least 2 operands"),
+    (lambda: lengen.EditDistanceCurve((1, 2)), r"data.task=addition have at least 2 operands"),
+    (lambda: lengen.AccuracyGrid(()), "no cell is tested"), (lambda: lengen.EditDistanceCurve(()), "no cell is tested"),
+])  # fmt: skip
 def test_cells_that_have_no_problems_are_refused_before_anything_trains(callback, sentence):
     module = Predicts(len(ADDS.data.vocab))
     trainer = Trainer(max_steps=2, max_epochs=-1, callbacks=[callback()], **OPTIONS)
@@ -247,14 +243,11 @@ class Mistaken(Predicts):
         return self.made(len(batch.tokens), batch.tokens.shape[1] - 1)
 
 
-@pytest.mark.parametrize(
-    ("made", "given"),
-    [
-        (lambda rows, size: torch.ones(rows, 2, size, size), "gave Tensor"),
-        (lambda rows, size: [{"cross": torch.ones(rows, 2, size, size)}], "gave list"),
-        (lambda rows, size: [{"self": torch.ones(rows, 2, size, size - 1)}], r"gave weights of shape \(5, 2, "),
-    ],
-)
+@pytest.mark.parametrize(("made", "given"), [
+    (lambda rows, size: torch.ones(rows, 2, size, size), "gave Tensor"),
+    (lambda rows, size: [{"cross": torch.ones(rows, 2, size, size)}], "gave list"),
+    (lambda rows, size: [{"self": torch.ones(rows, 2, size, size - 1)}], r"gave weights of shape \(5, 2, "),
+])  # fmt: skip
 def test_attention_of_another_form_is_refused_in_one_sentence(made, given):
     data = lengen.ArithmeticData(spec())
     maps = lengen.AttentionMaps([(3, 1)], 5)

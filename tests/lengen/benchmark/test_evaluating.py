@@ -246,21 +246,10 @@ def test_the_ladder_leaves_as_a_file_is_answered_outside_and_scored_to_the_same_
     assert read_lines(lines) == problems("addition", 6)
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        lengen.Addition(digits=3, operands=3),
-        lengen.Multiplication(3, 2),
-        lengen.Parity(5),
-        lengen.Copy(5),
-        lengen.Reverse(5),
-        lengen.Sorting(longest=6),
-        lengen.Successor(4),
-        lengen.NByOne(4),
-        lengen.Increment(longest=6),
-    ],
-    ids=lambda task: task.kind,
-)
+@pytest.mark.parametrize("task", [
+    lengen.Addition(digits=3, operands=3), lengen.Multiplication(3, 2), lengen.Parity(5), lengen.Copy(5),
+    lengen.Reverse(5), lengen.Sorting(longest=6), lengen.Successor(4), lengen.NByOne(4), lengen.Increment(longest=6),
+], ids=lambda task: task.kind)  # fmt: skip
 def test_operands_are_read_back(task):
     problems = task.test(5, 4, task.counts[-1] if task.LEAST_COUNT else 1, torch.Generator().manual_seed(0))
     for place, row in enumerate(typed(task, problems)):
@@ -276,13 +265,10 @@ def test_the_training_stream_is_that_of_the_run():
     ]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["evaluate", "mine.py:answer", "--on", "copy", "--problems", "mine.jsonl", "--out", "./mine.jsonl"],
-        ["score", "copy", "mine.csv", "--scores", "mine.csv"],
-    ],
-)
+@pytest.mark.parametrize("words", [
+    ["evaluate", "mine.py:answer", "--on", "copy", "--problems", "mine.jsonl", "--out", "./mine.jsonl"],
+    ["score", "copy", "mine.csv", "--scores", "mine.csv"],
+])  # fmt: skip
 def test_no_command_replaces_what_it_reads(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("mine.jsonl", "mine.csv"):

@@ -13,8 +13,6 @@ from lengen.benchmark.problem import CHAINED, EXAMPLES, FOLDER, checksum, checks
 from lengen.benchmark.tasks import CHAINS, SINCE_2
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
 FIRST = [name for name in TASKS if name not in SINCE_2]
 """Tasks of protocol 1."""
 
@@ -168,24 +166,14 @@ def test_training_leaves_out_what_is_tested_and_keeps_to_its_size(name, version)
     assert held_out("parity", 3) == {"001=", "11="}
 
 
-@pytest.mark.parametrize(
-    ("name", "line", "prompt", "answer"),
-    [
-        ("addition", "12+34=46", "12+34=", "46"),
-        ("addition", " 12 + 034 = 046", "12+34=", "46"),
-        ("addition", "12,34,46", "12+34=", "46"),
-        ("parity", "0110,0", "0110=", "0"),
-        ("copy", "0450,0450", "0450=", "0450"),
-        ("successor", "1299,1300", "1299=", "1300"),
-        ("addition", "12+34", "12+34=", "46"),
-        ("sums", "1+2+3=6", "1+2+3=", "6"),
-        ("n_by_1", "12,3,36", "12*3=", "36"),
-        ("copy", "007=007", "007=", "007"),
-        ("sorting", "53 7 12=7 12 53", "53 7 12=", "7 12 53"),
-        ("subtraction", "45-12=33", "45-12=", "33"),
-        ("max", "53 7 12=53", "53 7 12=", "53"),
-    ],
-)
+@pytest.mark.parametrize(("name", "line", "prompt", "answer"), [
+    ("addition", "12+34=46", "12+34=", "46"), ("addition", " 12 + 034 = 046", "12+34=", "46"),
+    ("addition", "12,34,46", "12+34=", "46"), ("parity", "0110,0", "0110=", "0"),
+    ("copy", "0450,0450", "0450=", "0450"), ("successor", "1299,1300", "1299=", "1300"),
+    ("addition", "12+34", "12+34=", "46"), ("sums", "1+2+3=6", "1+2+3=", "6"), ("n_by_1", "12,3,36", "12*3=", "36"),
+    ("copy", "007=007", "007=", "007"), ("sorting", "53 7 12=7 12 53", "53 7 12=", "7 12 53"),
+    ("subtraction", "45-12=33", "45-12=", "33"), ("max", "53 7 12=53", "53 7 12=", "53"),
+])  # fmt: skip
 def test_lines_as_people_write_them(name, line, prompt, answer):
     problem = read_line(line, task_of(name))
     assert (problem.prompt, problem.answer) == (prompt, answer)
@@ -201,20 +189,14 @@ def test_wrong_lines_are_named():
 SUM = '{"id":"a","task":"addition","length":2,"count":2,"operands":["12","34"],"prompt":"12+34=","answer":"46"}'
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('"46"', "46", "expected JSON with id"),
-        ('"length":2', '"length":"2"', "expected JSON with id"),
-        ('"task":"addition"', '"task":"copy"', "a problem of copy, not of addition"),
-        ('"46"', '"47"', "the answer is 46, not 47"),
-        ("34=", "34", ""),
-        (SUM, SUM[:-1], "expected JSON with id"),
-        (SUM, '{"a1":' * 100_000, "expected JSON with id"),
-        (SUM, "9" * 5000 + "+1=", "an operand has 5000 digits; expected at most 2000"),
-        (SUM, f"{SUM}\n{SUM}", "2 lines have the id 'a'"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ('"46"', "46", "expected JSON with id"), ('"length":2', '"length":"2"', "expected JSON with id"),
+    ('"task":"addition"', '"task":"copy"', "a problem of copy, not of addition"),
+    ('"46"', '"47"', "the answer is 46, not 47"), ("34=", "34", ""), (SUM, SUM[:-1], "expected JSON with id"),
+    (SUM, '{"a1":' * 100_000, "expected JSON with id"),
+    (SUM, "9" * 5000 + "+1=", "an operand has 5000 digits; expected at most 2000"),
+    (SUM, f"{SUM}\n{SUM}", "2 lines have the id 'a'"),
+])  # fmt: skip
 def test_lines_of_a_users_file_are_checked(old, new, message):
     lines = SUM.replace(old, new).splitlines()
     if not message:

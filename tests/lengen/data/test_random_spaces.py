@@ -16,7 +16,7 @@ from lengen.data.writer import Writer
 from lengen.digits import Problems, generator
 from lengen.formats.base import PAD
 from tests.fixtures import settings as helpers
-from tests.fixtures.settings import data_spec, problems, spec, two_operands, vocab_of
+from tests.fixtures.settings import data_spec, problems, spec, two_operands
 from tests.lengen.tasks.test_base import chi_square
 
 FRESH, KEPT = Spaces(0.5, 7, True, 0), Spaces(0.5, 7, False, 0)
@@ -95,7 +95,7 @@ def test_the_largest_number_is_the_ratio_times_the_length_rounded_down(hundredth
 
 
 def writer(data: DataSpec, split: bool = False, fresh: bool = True, seed: int = 0) -> Writer:
-    return helpers.writer(data, split, Spaces(data.spaces.ratio, vocab_of(data).id(" "), fresh, seed))
+    return helpers.writer(data, split, Spaces(data.spaces.ratio, data.vocab.id(" "), fresh, seed))
 
 
 def drawn(data: DataSpec, n: int = 300) -> Problems:

@@ -11,7 +11,7 @@ from lengen.digits import OperandError
 from lengen.formats.base import PAD
 from lengen.solve import encode
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import data_spec, fixed_data, problems, spec, vocab_of, writer, written
+from tests.fixtures.settings import data_spec, fixed_data, problems, spec, writer, written
 
 
 def test_ids_by_scheme_share_one_training_offset_with_room_for_the_higher_side():
@@ -55,7 +55,7 @@ def test_coupled_ids_are_significance_also_where_operands_are_aligned(task, alig
     data = fixed_data(task, aligned=aligned, position_ids=Coupled((9,)))
     operands = {"addition": ["0123", "0748"], "n_by_one": ["0123", "6"], "listops_max": ["2935"]}[task]
     batch = writer(data, split=True).write(data.task.parse(operands))
-    assert vocab_of(data).decode(batch.source.tokens[0]) == rows[0]
+    assert data.vocab.decode(batch.source.tokens[0]) == rows[0]
     assert batch.source.ids[0, 0].tolist() == [int(c) for c in rows[1]]
 
 
@@ -101,7 +101,7 @@ def test_encoding_shows_both_sides_of_two_operands_of_one_width_and_vocabulary()
         assert "\n" not in str(caught.value)
     assert isinstance(fixed_data("addition").format, Linear)
     made = fixed_data("addition", 7, base=12)
-    assert "".join(vocab_of(made).symbols) == "0123456789ab+" and made.format.build(made.task).width == 7
+    assert "".join(made.vocab.symbols) == "0123456789ab+" and made.format.build(made.task).width == 7
     data = ArithmeticData(spec(fixed_data("addition"), encoding="sinusoidal", architecture="encoder_decoder"), 0)
     batch = data.batch(0)
     assert batch.source.tokens.shape == (8, 11) and batch.tokens.shape == (8, 6)

@@ -15,7 +15,7 @@ from lengen.digits import Problems
 from lengen.formats.base import END, FIRST, PAD, PRINTABLE
 from tests.fixtures import written as thesis
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
+from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, writer
 
 PLAIN = {}
 SCRATCHPAD = {"scratchpad": True}
@@ -94,7 +94,7 @@ def test_what_is_printed(place, options, operands, text, vocabulary):
     assert written == text, place
     query = text.index("=") + 1
     assert batch.loss[0].tolist() == [False] * query + [True] * (len(text) - query)
-    vocab = vocab_of(made)
+    vocab = made.vocab
     assert len(vocab) == 100 or vocabulary == "task"
     answer = final_answer(made.format.build(made.task), vocab, vocab.encode(text[query:])[None])[0]
     assert (
@@ -152,13 +152,13 @@ def test_the_printable_vocabulary_has_100_ids_and_digits_first():
 @pytest.mark.parametrize("made",
     [data(**PLAIN), data(**SCRATCHPAD), data(**MIX), data_spec("parity"), fixed_data("n_by_one", base=16)])  # fmt: skip
 def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
-    own = "".join(vocab_of(made).symbols)
-    spaced = "".join(vocab_of(replace(made, spaces=lengen.RandomSpaces(ratio=0.5))).symbols)
+    own = "".join(made.vocab.symbols)
+    spaced = "".join(replace(made, spaces=lengen.RandomSpaces(ratio=0.5)).vocab.symbols)
     assert spaced == (own if " " in own else own + " ") and spaced.count(" ") == 1
-    assert vocab_of(replace(made, vocabulary="printable")) is PRINTABLE
+    assert replace(made, vocabulary="printable").vocab is PRINTABLE
     assert set(spaced) <= set(PRINTABLE.symbols)
     digits = "".join(made.task.symbols)
-    assert all(PRINTABLE.id(d) == vocab_of(made).id(d) for d in digits)
+    assert all(PRINTABLE.id(d) == made.vocab.id(d) for d in digits)
 
 
 @pytest.mark.parametrize(("made", "message"), [

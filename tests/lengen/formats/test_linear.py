@@ -19,7 +19,7 @@ from tests.cases import CASES
 from tests.fixtures import plain
 from tests.fixtures import written as reference
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import case_spec, data_spec, problems, spec, vocab_of, writer, written
+from tests.fixtures.settings import case_spec, data_spec, problems, spec, writer, written
 
 ONE_LEVEL = Coupled((9,))
 MARKS = 24
@@ -64,7 +64,7 @@ def test_the_worked_examples(case):
 
 def check_rows(data, batch, expected, offsets_of):
     for i, tokens in enumerate(expected):
-        size, vocab = len(tokens), vocab_of(data)
+        size, vocab = len(tokens), data.vocab
         assert vocab.decode(batch.tokens[i]) == "".join(token.character for token in tokens)
         assert batch.tokens[i, size:].tolist() == [PAD] * (batch.tokens.shape[1] - size)
         assert batch.loss[i, :size].tolist() == [token.target for token in tokens]
@@ -130,7 +130,7 @@ def final_of_text(data, text: str) -> str:
 def test_final_answers_of_any_text(drawn, more):
     """A model may write anything: no end, several ends, no separator."""
     data, _ = drawn
-    format, vocab = data.format.build(data.task), vocab_of(data)
+    format, vocab = data.format.build(data.task), data.vocab
     texts = more.draw(st.lists(st.text("".join(vocab.symbols) + "$", min_size=1, max_size=12), min_size=1, max_size=5))
     tokens = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
     for i, text in enumerate(texts):

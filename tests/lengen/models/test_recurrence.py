@@ -42,8 +42,6 @@ RULES = {
     "half of the prompt": LoopsByLength(of="prompt", tokens=2, more=1, most=6),
     "few": LoopsByLength(of="prompt", more=-4, most=3),
 }
-
-
 COPY, PLAIN = Copy(5), Linear()
 PADDED = Linear(pad_query=True, pad_response=True)
 MODEL = {
@@ -174,10 +172,9 @@ def test_an_encoder_decoder_applies_both_its_stacks_as_by_hand(name):
     same_attention(model.attention(batch), record.attention)
 
 
-@pytest.mark.parametrize(
-    ("ids", "architecture"),
-    [("sinusoidal", "decoder"), ("learned", "decoder"), ("fire", "decoder"), ("sinusoidal", "encoder_decoder")],
-)
+@pytest.mark.parametrize(("ids", "architecture"), [
+    ("sinusoidal", "decoder"), ("learned", "decoder"), ("fire", "decoder"), ("sinusoidal", "encoder_decoder"),
+])  # fmt: skip
 @pytest.mark.parametrize("name", RECURRENT)
 def test_a_cache_grown_token_by_token_or_in_halves_gives_the_full_pass(name, ids, architecture):
     here = sized(name, architecture, encoding=ids, data=ABACUS if ids == "learned" else {})

@@ -16,7 +16,7 @@ from tests.fixtures import written as thesis
 from tests.fixtures.decoding import check_decoding, ended
 from tests.fixtures.models import random_model
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
+from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, writer
 from tests.lengen.data.test_random_spaces import abacus
 from tests.lengen.tasks.test_base import chi_square
 
@@ -185,7 +185,7 @@ def test_what_the_tables_do_not_hold_is_refused():
 def test_digits_come_first_in_every_vocabulary_and_runs_of_them_are_told_apart():
     """What `Abacus` takes for digits."""
     for options in FORMATS.values():
-        vocab = vocab_of(two_operands(9, **options))
+        vocab = two_operands(9, **options).vocab
         assert [vocab.id(str(digit)) for digit in range(10)] == list(range(FIRST, FIRST + 10))
     task = lengen.ListOps(digits=6)
     ids = lengen.DataSpec(task=task, format=lengen.Linear(), position_ids=AbacusIds(40))
