@@ -17,7 +17,7 @@ from lengen.formats.base import END, PAD
 from lengen.models import Decoder
 from lengen.solve import solve
 from tests.cases import CASES
-from tests.fixtures.decoding import check_decoding, check_scores, ended, greedy
+from tests.fixtures.decoding import check_decoding, check_scores, ended, greedy, reading_again
 from tests.fixtures.models import data_for, encoder_decoder, random_model, trained
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import (
@@ -191,35 +191,21 @@ def test_sources_and_responses_of_different_lengths(name):
 @pytest.mark.parametrize("name", ["learned", "sinusoidal"])
 def test_numbers_without_padding_beside_an_encoder(name):
     """As without an encoder, coupled ids of a text of one's own follow from the text."""
+
+    def ids_of(text: str) -> list[list[int]]:
+        numbers = [text[1 : end + 1].split(">") for end in range(1, len(text))]
+        rows = [[0, *(min(1 + len(n[-1]), 12) for n in numbers)], [0, *(min(len(n), 12) for n in numbers)]]
+        return rows if name == "learned" else [list(range(len(text)))]
+
     ids = {"learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, pad=False)
     model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
     problem = replace(data.task, digits=2).train(6, torch.Generator().manual_seed(1))
     written = generate(model, data.writer, problem)
     assert [ended(row) for row in written.tolist()] == [
-        by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)
+        reading_again(model, data, problem.select(torch.tensor([i])), ids_of) for i in range(6)
     ]
     assert torch.equal(written, go_on(model, data.writer, problem, read(model, data.writer, problem)))
-
-
-@torch.no_grad()
-def by_the_text(model, data, problem) -> list[int]:
-    """Greedy decoding of one unpadded problem, ids from the text so far."""
-    batch, coupled = data.writer.write(problem), data.spec.data.position_ids.kind == "coupled"
-    most = int(data.writer.plan(problem)[1])
-    tokens, text = [END], ""
-    while len(tokens) <= most and (len(tokens) == 1 or tokens[-1] != END):
-        if coupled:
-            numbers = [text[: place + 1].split(">") for place in range(len(text))]
-            rows = [[0, *(min(1 + len(n[-1]), 12) for n in numbers)], [0, *(min(len(n), 12) for n in numbers)]]
-        else:
-            rows = [list(range(len(tokens)))]
-        now = Batch(
-            torch.tensor([[*tokens, PAD]]), torch.tensor([[*row, 0] for row in rows])[:, None], None, batch.source
-        )
-        tokens.append(int(model.predict(now)[0, -1].argmax()))
-        text += data.vocab.decode(tokens[-1:]) or "_"
-    return ended(tokens[1:])
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "rpe", "alibi"])

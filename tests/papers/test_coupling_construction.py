@@ -81,16 +81,6 @@ def test_padded_length_is_that_of_the_format(operands, digits):
     assert Sizes(operands=operands, digits=digits).padded == padded_length(digits, operands)
 
 
-@pytest.mark.parametrize("operands", [2, 9, 10, 11, 99, 100, 101])
-@pytest.mark.parametrize("digits", [1, 2, 3])
-def test_where_the_padded_length_steps(operands, digits):
-    sizes = Sizes(operands=operands, digits=digits)
-    problems = ADDITION.test(4, digits, operands, torch.Generator().manual_seed(1))
-    problems.operands[0] = 9
-    problems.operands[1] = 0
-    assert bool(verify(constructed(sizes), writer(sizes).write(problems)).correct.all())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["32-true", "64-true", "bf16-true"])
 def test_one_model_serves_every_smaller_problem_in_every_format(precision):

@@ -9,6 +9,7 @@ from safetensors.torch import load_file
 import lengen
 from lengen import plotting
 from lengen.benchmark.tasks import task_of
+from lengen.callbacks.monitoring import silent
 from lengen.data.task_data import TaskData
 from lengen.formats.base import FIRST
 from lengen.loading import Found, Model
@@ -48,10 +49,6 @@ def run(name: str, seed: int, reach: float) -> Run:
 
 def runs(reaches: dict[str, Sequence[float]]) -> dict[str, list[Run]]:
     return {f"matrix/{name}": [run(name, *pair) for pair in enumerate(values)] for name, values in reaches.items()}
-
-
-def silent(progress) -> None:
-    """Tells nobody."""
 
 
 def test_cells_differ_and_others_say_why_they_are_refused():

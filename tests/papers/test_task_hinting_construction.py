@@ -98,13 +98,6 @@ def test_it_sorts_everything_short(longest, precision):
     assert all(repaired(3, longest, precision).sorts(lists))
 
 
-@pytest.mark.parametrize("n", [10, 50, 100])
-@pytest.mark.parametrize("q", [5, 30])
-def test_it_sorts_what_is_hard(q, n):
-    assert all(repaired(q, 100).sorts(families(q, n)))
-    assert all(of_length(q, n).sorts(families(q, n)))
-
-
 def test_one_model_sorts_every_length():
     sorter = repaired(5, 60)
     assert all(sorter.sorts([one for n in range(1, 61) for one in families(5, n)[: 8 if n > 1 else 3]]))

@@ -4,7 +4,6 @@ import dataclasses
 import hashlib
 import itertools
 import json
-import subprocess
 
 import numpy as np
 import pytest
@@ -27,6 +26,7 @@ from reproduce.comparison.statements import (
     parse,
 )
 from reproduce.pages import text
+from tests.fixtures.program import git
 from tests.fixtures.runs import experiment, outside, run, spec, stored
 
 LEFT, RIGHT, THIRD = (experiment(f"coupling/fig1/{name}") for name in ("left", "right", "third"))
@@ -269,17 +269,13 @@ def test_the_digest_of_a_claim_is_what_runs_recorded_and_history_has_three_outco
     assert digest_of_claim(CLAIM | {"remark": "r", "headline": True, "id": "b"}) == digest_of_claim(CLAIM)
     assert digest_of_claim(CLAIM | {"threshold": 2}) != digest_of_claim(CLAIM)
 
-    def git(*words):
-        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    git("init", "-q")
+    git(tmp_path, "init", "-q")
     place = tmp_path / "papers" / "coupling" / "published.toml"
     place.parent.mkdir(parents=True)
     place.write_text("[[claim]]\n" + "\n".join(f"{name} = {json.dumps(value)}" for name, value in CLAIM.items()))
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
-    commit = git("rev-parse", "HEAD")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    commit = git(tmp_path, "rev-parse", "HEAD")
     runs = []
     for value, at in ((digest_of_claim(CLAIM), commit), ("other", commit), ("other", "f" * 40)):
         (one,) = seeds(LEFT, 0.5)

@@ -320,9 +320,10 @@ def test_the_paper_profile_without_a_gpu_has_to_be_chosen(results, capsys, repro
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("group", [False, True])
+@pytest.mark.parametrize(("number", "code", "workers", "group"), [
+    (signal.SIGINT, 130, "1", False), (signal.SIGTERM, 143, "2", False), (signal.SIGINT, 130, "2", True),
+    (signal.SIGTERM, 143, "1", True),
+])  # fmt: skip
 def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers, group):
     process = started(results, "run", "toy/fig1", "--jobs", workers, kind="WaitsForever")
     assert "started" in process.stderr.readline()

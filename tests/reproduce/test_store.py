@@ -287,7 +287,7 @@ def test_line_ends_that_git_changed_are_told_from_damage(store):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(grid=grids, keys=counts, drawn=maps, metrics=numbers, seed=st.integers(0, 2**31), arrays=named)
 def test_records_survive_the_store(tmp_path_factory, grid, keys, drawn, metrics, seed, arrays):
     attention = None
@@ -321,6 +321,7 @@ def assert_equal(one, two):
         np.testing.assert_array_equal(one[name], two[name], strict=True)
 
 
+@settings(max_examples=20, deadline=None)
 @given(arrays=named)
 def test_arrays_survive_and_equal_ones_give_equal_bytes(arrays):
     content = arrays_to_bytes(arrays)

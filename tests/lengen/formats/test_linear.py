@@ -20,6 +20,7 @@ from tests.fixtures import plain
 from tests.fixtures import written as reference
 from tests.fixtures.refusals import refused
 from tests.fixtures.settings import case_spec, data_spec, problems, spec, writer, written
+from tests.lengen.data.test_writer import typed
 
 ONE_LEVEL = Coupled((9,))
 MARKS = 24
@@ -31,14 +32,6 @@ LINES = [
     (lengen.Successor(5), {"scratchpad": True, "width": 8}), (lengen.Parity(8), {"scratchpad": True}),
     (lengen.Copy(8), {}), (lengen.Reverse(8), {}),
 ]  # fmt: skip
-TYPED = {
-    "addition": lambda draw: [str(draw(st.integers(0, 9999))) for _ in range(draw(st.integers(2, 4)))],
-    "n_by_one": lambda draw: [str(draw(st.integers(0, 99999))), str(draw(st.integers(0, 9)))],
-    "successor": lambda draw: [str(draw(st.integers(0, 99999)))],
-    "parity": lambda draw: [draw(st.text("01", min_size=1, max_size=9))],
-    "copy": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
-    "reverse": lambda draw: [draw(st.text("0123456789", min_size=1, max_size=9))],
-}
 
 
 def padded(data: DataSpec) -> bool:
@@ -194,13 +187,13 @@ def marked(tokens: list[str], rising: bool, first: int = 0) -> list[str]:
 @given(data=st.data())
 def test_marks_are_those_of_a_line_without_them_counted_by_hand(task, options, data):
     """Sums, products, carries, prefix parities and strings; also that leading zeros take their marks with them."""
-    typed, settings = TYPED[task.kind](data.draw), hinted(task, **options)
-    query, response = plain.line(task, settings.format, typed)
+    operands, settings = data.draw(typed(task, 5)), hinted(task, **options)
+    query, response = plain.line(task, settings.format, operands)
     strings = not task.ROWS.numbers
     expected = marked(query, strings or settings.format.reverse_query)
     expected += marked(response, (strings or settings.format.reverse_response) and task.kind != "reverse")
     made = writer(settings)
-    batch = made.write(made.task.parse(typed))
+    batch = made.write(made.task.parse(operands))
     assert [made.vocab.decode([token]) for token in batch.tokens[0]] == expected
     assert int(batch.loss.sum()) == len(marked(response, True)), "marks of a response are trained"
 

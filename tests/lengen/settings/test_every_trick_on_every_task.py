@@ -16,6 +16,7 @@ from lengen.part import kinds
 from lengen.tasks.base import Row
 from lengen.tasks.sequence_base import Skewed
 from tests.cases import CASES
+from tests.fixtures.settings import model_spec
 
 pytestmark = pytest.mark.slow
 
@@ -159,16 +160,7 @@ TRICKS: dict[str, Change] = {
 def base(task: lengen.Task) -> lengen.Spec:
     return lengen.Spec(
         data=lengen.DataSpec(task=task, format=lengen.Linear(reverse_response=task.UNITS_FIRST)),
-        model=lengen.ModelSpec(
-            layers=2,
-            heads=2,
-            width=16,
-            head_dim=8,
-            ff_width=16,
-            encoding=kinds(lengen.Encoding)[BASE](),
-            architecture=lengen.Decoder(),
-            tied=False,
-        ),
+        model=model_spec(ff_width=16, encoding=BASE, architecture="decoder", tied=False),
         train=lengen.TrainSpec(steps=4, batch=8, lr=1e-3, bucket=4),
         test=lengen.TestSpec(lengths=(4,), counts=task.counts, examples=4),
     )
