@@ -207,6 +207,7 @@ def test_scores_are_scaled_and_those_of_cross_attention_have_keys_of_the_source(
     assert not torch.allclose(unscaled.softmax(dim=-1), weights["cross"], atol=1e-2)
 
 
+@pytest.mark.slow
 def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
     spec, seen = settings.calibrated(profile("smoke", Successor)), []
     train = calibrated.calibration.run.execute

@@ -183,6 +183,7 @@ def test_self_lines_survive_every_size(trained, rows):
     assert drawings.self_lines(made)[0] == drawings.Line(0, 0, 1.0)
 
 
+@pytest.mark.slow
 def test_figures_2_8_and_9_show_cross_and_self_attention_with_boxes():
     cross, own, scale = draw("fig8", attentive("fig8/successor", SUCCESSOR)).axes
     assert cross.get_title().endswith("cross, head 2") and own.get_title().endswith("self, head 5")

@@ -88,7 +88,7 @@ def test_every_cell_trains_on_a_batch_and_answers_problems_of_the_benchmark_as_l
     assert known.operator == data.task.SIGNS.operator
 
 
-@pytest.mark.parametrize("task", ["copy", "addition"])
+@pytest.mark.parametrize("task", ["copy", pytest.param("addition", marks=pytest.mark.slow)])
 def test_records_hold_the_counts_of_the_benchmark_also_after_a_kill(task, tmp_path, monkeypatch):
     spec = cell(task, "plain", "smoke")
 
@@ -108,6 +108,7 @@ def test_records_hold_the_counts_of_the_benchmark_also_after_a_kill(task, tmp_pa
     assert outcome.info["trained"] == ((6, 6) if task == "addition" else (10, 1))
 
 
+@pytest.mark.slow
 def test_a_calibrated_run_that_was_killed_between_its_trainings_goes_on_there(tmp_path, monkeypatch):
     spec = cell("copy", "abc", "smoke")
     first = tmp_path / calibration.FIRST / training.WEIGHTS
@@ -205,6 +206,7 @@ def test_a_control_is_shown_where_its_statement_holds():
     assert [name for name, word in words.items() if word == "holds"] == ["index_hints"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [{}, {"addition/coupled": [5, 5], "addition/plain": [0.5], "copy/plain": [1, 2]}])
 def test_pictures_say_what_ran_and_what_did_not(made):
     drawn = {}

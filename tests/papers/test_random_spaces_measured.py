@@ -105,6 +105,7 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
         assert outcome.attention.weights.shape[:2] == (spec.model.layers * spec.model.loops, spec.model.heads)
 
 
+@pytest.mark.slow
 def test_a_run_measured_again_gives_the_same_arrays(runs):
     folder, outcome, _ = runs("mix")
     again = run_setting(SPECS["mix"], 0, folder, lambda progress: None)
@@ -228,10 +229,10 @@ def literal(model, data, length: int, prompts: int, suppress: bool):
 @pytest.mark.parametrize("length", [2, 3])
 def test_uncertainty_agrees_with_a_loop_without_cache(length, suppress):
     model, data = half_trained()
-    rows, early = literal(model, data, length, 16, suppress)
-    found = measured.uncertainty(model, data.writer, data.test(length, 2, 16), suppress_end=suppress)
+    rows, early = literal(model, data, length, 8, suppress)
+    found = measured.uncertainty(model, data.writer, data.test(length, 2, 8), suppress_end=suppress)
     assert found.early.tolist() == early and any(early) == (not suppress)
-    assert found.entropy.shape == found.end.shape == found.correct.shape == (16, length + 2)
+    assert found.entropy.shape == found.end.shape == found.correct.shape == (8, length + 2)
     for prompt, row in enumerate(rows):
         measures = np.stack([found.entropy[prompt], found.end[prompt], found.correct[prompt]], axis=1)
         np.testing.assert_allclose(measures[: len(row)], row, atol=1e-5)

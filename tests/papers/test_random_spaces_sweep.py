@@ -100,6 +100,7 @@ def certain(seed: int, means: list[float], prompts: list[int]):
 RUNS = [certain(0, [1, 2, 9], [20, 20, 20]), certain(1, [2, 6, 5], [20, 1, 0]), certain(2, [9, 4], [20, 20])]
 
 
+@pytest.mark.slow
 def test_certainty_and_counts_of_pairs_are_those_of_seeds_that_wrote_and_of_the_stored_model():
     """The second seed wrote nothing at the third place, the third run has only two."""
     assert certainties(RUNS, 8, 0).tolist() == [[2, 4, 9], [20, 40, 90], [200, 400, 900]]

@@ -44,7 +44,7 @@ def test_no_fixed_epsilon_serves_all_lengths(epsilon):
     assert not all(at_4) if epsilon < 0.036 else not all(at_20)
 
 
-@pytest.mark.parametrize("longest", [64, 512])
+@pytest.mark.parametrize("longest", [64, pytest.param(512, marks=pytest.mark.slow)])
 def test_with_a_gain_for_all_lengths_tau_is_too_small_for_short_ones(longest):
     for n in (3, 4, 5):
         assert not all(variant(3, longest, gain=2 * longest, tau_of=n).sorts(ALL[n]))
@@ -162,6 +162,7 @@ def test_one_number_needs_no_temperature():
     assert variant(9, 2, gain=2, slope=0.0).answers([[a] for a in range(1, 10)]) == [[a] for a in range(1, 10)]
 
 
+@pytest.mark.slow
 def test_n_may_be_the_current_length():
     """tau = 3 ln T with the tokens T up to now, computed anew for every output."""
     for n in (2, 5, 10, 20, 40):

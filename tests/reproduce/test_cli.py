@@ -107,6 +107,7 @@ def test_bad_input_gets_one_sentence(results, arguments, said, capsys):
     assert said in refused(capsys, *arguments)
 
 
+@pytest.mark.slow
 def test_results_that_cannot_be_written_are_named(monkeypatch, tmp_path, reproduce):
     (tmp_path / "file").touch()
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "file"))
@@ -415,6 +416,7 @@ def test_a_statement_that_stands_otherwise_outranks_one_that_cannot_be_looked_up
     assert main(["show", "toy/fig1", "toy/fig2"]) == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(results):
     (results / "local").mkdir(parents=True)
     process = started(results, "show", "toy")

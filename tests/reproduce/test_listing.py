@@ -113,6 +113,7 @@ def test_a_figure_that_draws_others_lists_them(monkeypatch, results):
     assert [item.name for item in listing.groups("toy")["toy/fig7"]] == ["toy/fig2/gamma"]
 
 
+@pytest.mark.slow
 def test_comparisons_are_of_what_names_their_experiments_and_a_smoke_run_leaves_them(
     capsys, reproduce, monkeypatch, tmp_path
 ):

@@ -245,6 +245,7 @@ def wait_until(condition, seconds=30.0):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_workers_die_with_a_parent_that_was_killed(results):
     parent = started(results, "run", "toy/fig1/alpha", "--seeds", "0..1", "--jobs", "2", kind="WaitsForever")
     files = [results / f"local/toy/fig1/alpha/cpu/seed-{seed}/.work/pid" for seed in (0, 1)]
