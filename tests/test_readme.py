@@ -126,20 +126,15 @@ def test_the_gallery_has_every_picture_once_with_letters_of_seven_points() -> No
     assert beside and not [section.splitlines()[0] for section in beside if "are not drawn" in section]
 
 
-def printed(block: str) -> tuple[str, list[str]]:
-    """A command of the front page and the lines that stand below it."""
-    command, *lines = block.splitlines()
-    return command, lines
-
-
-SHOWN = [printed(block) for block in re.findall(r"(?:^    .+\n)+", README, re.MULTILINE) if "-m reproduce" in block]
+SHOWN = [block.splitlines() for block in re.findall(r"(?:^    .+\n)+", README, re.MULTILINE) if "-m reproduce" in block]
+"""Commands of the front page, each with the lines that stand below it."""
 
 
 def test_commands_of_the_front_page_print_what_stands_there_and_statements_have_ids(reproduce, monkeypatch, tmp_path):
     (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    assert len(SHOWN) == 1 and sum(len(lines) for _, lines in SHOWN) == 5
-    for command, lines in SHOWN:
+    assert len(SHOWN) == 1 and sum(map(len, SHOWN)) == 6
+    for command, *lines in SHOWN:
         arguments, _, head = command.partition(" -m reproduce ")[2].partition(" | head -")
         said = reproduce(shlex.split(arguments)).out.splitlines()[: int(head) if head else None]
         assert [line.rstrip() for line in said] == [line[4:] for line in lines]

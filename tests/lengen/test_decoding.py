@@ -225,17 +225,12 @@ def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name
         assert any(row[-1] == END and len(row) < 4 for row in responses), "some end early"
 
 
-def trained_model(name: str):
-    encoding, options = TRAINED[name]
-    data = data_for(encoding, "successor")
-    train = TrainSpec(steps=100, batch=32, lr=5e-3, bucket=4)
-    sized = encoder_decoder(data, train, encoding=encoding, **{"layers": 1, "width": 32, "head_dim": 16, **options})
-    return trained(sized)
-
-
 @pytest.mark.parametrize("name", TRAINED)
 def test_cell_scores_of_encoder_decoders_count_what_plain_decoding_writes(name):
-    model, data = trained_model(name)
+    encoding, options = TRAINED[name]
+    train = TrainSpec(steps=100, batch=32, lr=5e-3, bucket=4)
+    options = {"layers": 1, "width": 32, "head_dim": 16, **options}
+    model, data = trained(encoder_decoder(data_for(encoding, "successor"), train, encoding=encoding, **options))
     problems = data.task.train(25, torch.Generator().manual_seed(1))
     responses, _ = check_decoding(model, data, problems)
     assert (

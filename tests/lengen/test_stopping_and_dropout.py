@@ -95,20 +95,18 @@ def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
         setattr(module, name, 0.0)
 
 
-@pytest.fixture
-def told(monkeypatch):
-    def validation_step(self, batch, index):
-        good = GOOD[self.trainer.global_step // 2 - 1]
-        self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1, dtype=torch.long))
-        self.log(VALIDATION, self.exact_match)
-
-    monkeypatch.setattr(SequenceModule, "validation_step", validation_step)
+def validation_step(self, batch, index):
+    good = GOOD[self.trainer.global_step // 2 - 1]
+    self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1, dtype=torch.long))
+    self.log(VALIDATION, self.exact_match)
 
 
-@pytest.fixture
-def stopped(told, tmp_path_factory):
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stopped")
-    return folder, run(folder, STOPPING)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SequenceModule, "validation_step", validation_step)
+        return folder, run(folder, STOPPING)
 
 
 def test_training_stops_after_enough_good_evaluations_and_does_not_go_on_when_typed_again(stopped, monkeypatch):
@@ -135,6 +133,7 @@ def test_training_stops_after_enough_good_evaluations_and_does_not_go_on_when_ty
 def test_a_resumed_run_stops_at_the_same_step(place, steps, stopped, tmp_path, monkeypatch):
     """Killed in the last evaluations, or in the training before them, once and twice."""
     folder, outcome = stopped
+    monkeypatch.setattr(SequenceModule, "validation_step", validation_step)
     for step in steps:
         kill_at(step, monkeypatch, run, tmp_path, STOPPING, place=place)
     again = run(tmp_path, STOPPING)

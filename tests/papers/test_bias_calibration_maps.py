@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Drawing
-from matplotlib.patches import Rectangle
 
 import lengen
 from lengen import PairAddition, Successor
@@ -18,6 +16,7 @@ from papers.bias_calibration import drawings
 from papers.bias_calibration.calibrated import heads_by_operand
 from papers.bias_calibration.experiments import FIGURES
 from papers.bias_calibration.measures import follows, shares_near
+from tests.fixtures.drawings import boxes
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 
@@ -137,11 +136,6 @@ def draw(name: str, runs) -> Drawing:
 
 def maps(drawing: Drawing) -> list:
     return [axes for axes in drawing.axes if axes.images]
-
-
-def boxes(axes) -> list[tuple[float, ...]]:
-    red = [p for p in axes.patches if isinstance(p, Rectangle) and to_hex(p.get_edgecolor()) == "#d7191c"]
-    return [(*p.get_xy(), p.get_width(), p.get_height()) for p in red]
 
 
 def attentive(name: str, arrays) -> dict:

@@ -185,25 +185,11 @@ def test_without_git_no_commit_is_claimed(vendored, monkeypatch, tmp_path):
     assert checkout.commit() == ("unknown", True)
 
 
-def foreign(git_folder, monkeypatch):
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-
-
-def without_git(git_folder, monkeypatch):
-    monkeypatch.setenv("PATH", "")
-
-
-def damaged(git_folder, monkeypatch):
-    (git_folder / "HEAD").write_text("nothing")
-
-
-def empty(git_folder, monkeypatch):
-    git(git_folder.parent, "update-ref", "-d", "HEAD")
-
-
 @pytest.mark.parametrize(("harm", "words"), [
-    (foreign, "fatal: detected dubious ownership in repository"), (without_git, "it is not installed here"),
-    (damaged, "fatal: not a git repository"), (empty, "fatal: "),
+    (lambda folder, patch: patch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1"), "fatal: detected dubious ownership"),
+    (lambda folder, patch: patch.setenv("PATH", ""), "it is not installed here"),
+    (lambda folder, patch: (folder / "HEAD").write_text("nothing"), "fatal: not a git repository"),
+    (lambda folder, patch: git(folder.parent, "update-ref", "-d", "HEAD"), "fatal: "),
 ])  # fmt: skip
 def test_a_failure_of_git_is_passed_on_once_and_the_doctor_names_it(vendored, monkeypatch, capsys, harm, words):
     git(vendored, "add", "--force", ".")

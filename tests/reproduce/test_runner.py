@@ -67,10 +67,6 @@ def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent_or_wron
     assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3
 
 
-def sized(*profiles):
-    return Experiment(name=f"p/f/{'-'.join(profiles)}", claim="c", place="p", specs=dict.fromkeys(profiles), seeds=1)
-
-
 @pytest.mark.parametrize(("sizes", "profile"), [
     ([("smoke", "night")], "night"), ([("smoke", "night"), (), ("smoke",)], "night"),
     ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"), ([("smoke", "cpu")], "cpu"),
@@ -78,7 +74,9 @@ def sized(*profiles):
 ])  # fmt: skip
 def test_the_only_size_for_a_core_is_taken_where_none_is_named(sizes, profile):
     """A published size is never taken unasked."""
-    assert usual_profile([sized(*names) for names in sizes]) == profile
+    settings = {"claim": "c", "place": "p", "seeds": 1}
+    made = [Experiment(name=f"p/f/{'-'.join(names)}", specs=dict.fromkeys(names), **settings) for names in sizes]
+    assert usual_profile(made) == profile
 
 
 def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
