@@ -57,10 +57,11 @@ def test_float64_is_refused_and_metrics_move_and_count_there():
     written, reference = torch.tensor([[3, 1], [4, 1]]), torch.tensor([[3, 1], [3, 1]])
     with Elsewhere():
         refused(TypeError, "float64", torch.ones(2).to(NAME).double)
-        for movable in (module, lengen.AnswerMatch(module.data.format, module.data.vocab)):
+        answers = lengen.AnswerMatch(module.data.format, module.data.vocab)
+        for movable in (module, lengen.ExactMatch(), lengen.EditDistance(), answers):
             movable.to(NAME)
         for metric, value in ((lengen.ExactMatch(), 0.5), (lengen.EditDistance(), 0.25)):
-            metric.to(NAME).update(written.to(NAME), reference.to(NAME))
+            metric.update(written.to(NAME), reference.to(NAME))
             assert float(metric.compute()) == value
     root = Path(lengen.__file__).parent
     used = [p for p in root.rglob("*.py") if re.search(r"float64|\.double\(", p.read_text(encoding="utf-8"))]

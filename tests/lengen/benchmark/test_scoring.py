@@ -121,7 +121,7 @@ def test_texts_in_order_a_dictionary_rows_and_a_file_are_all_taken(tmp_path):
 @pytest.mark.parametrize("name", TASKS)
 def test_all_problems_of_a_size_are_known_as_such(name):
     task = task_of(name)
-    for size in task.sizes()[:3]:
+    for size in task.sizes()[:1]:
         assert size_of(problems(name, size)) == (size, 2)
         assert name in SINCE_2 or size_of(problems(name, size, version=1)) == (size, 1)
         assert not task.chains or size_of(problems(name, size, split="carry")[:0:-1]) == (size, 2)
