@@ -196,8 +196,7 @@ def test_a_module_with_its_own_tokenizer_is_scored_while_it_trains(module, answe
 ])  # fmt: skip
 def test_what_makes_no_answerer_is_refused_before_it_trains(answer, sentence):
     module = Copies()
-    with pytest.raises((TypeError, ValueError), match=sentence):
-        fitted(lengen.BenchmarkScores("copy", 6, answer), module=module)
+    refused((TypeError, ValueError), sentence, fitted, lengen.BenchmarkScores("copy", 6, answer), module=module)
     assert module.global_step == 0
 
 

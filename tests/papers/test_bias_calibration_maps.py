@@ -1,5 +1,7 @@
 """Figures and measures of attention of bias calibration."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,23 +46,16 @@ FIRST, SECOND = range(1, DIGITS + 1), range(DIGITS + 2, 2 * DIGITS + 2)
 ROWS, COLUMNS = DIGITS + 2, 2 * DIGITS + 3
 
 
-def curve(name: str, seed=0) -> Grid:
-    grid = Grid(("length",))
-    holds = name.split("/")[-1].split("-")[-1] in HOLDS
-    for length in LENGTHS:
-        right = 400 - seed - length if holds else 400 if length <= TRAINED else 0
-        for mode in MODES:
-            edit = 0 if right > 300 else 100 * length
-            grid.add((length,), mode, counted(400, right, right, edit, 400 * length))
-    return grid
-
-
 def run(name: str, seed=0, arrays=None, changes=None) -> Run:
     """A run of the setting with changes laid over it, as `lengen.settings.changes` takes them."""
     task = next((TASKS[key] for key in TASKS if key in name), SPEC.data.task)
     spec = overlay(SPEC, {"data.task": task}, changes or {})
     info = {"spec": spec.to_dict(), "spec_hash": "x", "overrides": []}
-    return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(name, seed), arrays=arrays or {})
+    grid, holds = Grid(("length",)), name.split("/")[-1].split("-")[-1] in HOLDS
+    for length, mode in itertools.product(LENGTHS, MODES):
+        right = 400 - seed - length if holds else 400 if length <= TRAINED else 0
+        grid.add((length,), mode, counted(400, right, right, 0 if right > 300 else 100 * length, 400 * length))
+    return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, grid, arrays=arrays or {})
 
 
 def several(*names: str, seeds=1, changes=None) -> dict[str, list[Run]]:
@@ -209,25 +204,21 @@ def test_figure_6_shows_functions_of_the_distance_and_figures_10_and_11_need_no_
     assert [label.get_text() for label in binary.get_xticklabels()][2] == "a6"
 
 
-def shares_by_loop(cross, units, digits):
-    """Element by element: a place counts once, whichever operands it is near."""
-    shares = []
-    for head in cross:
-        total = 0.0
-        for digit in digits:
-            for place, weight in enumerate(head[digit]):
-                if any(abs(place - (unit - digit)) <= 1 for unit in units):
-                    total += weight
-        shares.append(total / len(digits))
-    return shares
-
-
 @pytest.mark.parametrize("units", [[9], [5, 11], [5, 6]])
 @pytest.mark.parametrize("digits", [range(1), range(2, 5), range(6)])
 def test_shares_are_those_of_a_loop(units, digits):
     cross = RNG.random((3, 6, 13))
     cross /= cross.sum(axis=2, keepdims=True)
-    assert shares_near(cross, units, digits).tolist() == pytest.approx(shares_by_loop(cross, units, digits))
+    shares = []
+    for head in cross:  # a place counts once, whichever operands it is near
+        near = [
+            weight
+            for digit in digits
+            for place, weight in enumerate(head[digit])
+            if any(abs(place - (unit - digit)) <= 1 for unit in units)
+        ]
+        shares.append(sum(near) / len(digits))
+    assert shares_near(cross, units, digits).tolist() == pytest.approx(shares)
 
 
 def probed(task, *operands, follow, width=7):

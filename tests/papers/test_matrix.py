@@ -28,6 +28,7 @@ from papers.matrix.tricks import AT, BASELINES, CONTROLS, TRICKS
 from reproduce.comparison.answers import answers
 from reproduce.comparison.measures import paper_measures
 from reproduce.comparison.statements import statements
+from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 
 DECLARED = {item.name: item for item in EXPERIMENTS}
@@ -126,8 +127,7 @@ def test_a_calibrated_run_that_was_killed_between_its_trainings_goes_on_there(tm
     assert torch.equal(weights["lines.cross.table"], torch.from_numpy(outcome.arrays["lines.cross.table"]))
     assert {"interpolation_val_exact_match", "transparent_heads", "reach"} <= outcome.info["scalars"].keys()
     broken = lengen.replace(spec, benchmark="copies")
-    with pytest.raises(lengen.SettingError, match="benchmark=copies, size=10: 'copies' is no task"):
-        validate(broken)
+    refused(lengen.SettingError, "benchmark=copies, size=10: 'copies' is no task", validate, broken)
 
 
 @pytest.mark.parametrize("task", LINES)
@@ -171,8 +171,7 @@ def test_measures_read_the_frozen_problems_by_the_larger_operand():
     assert one.trained.size == (6, 6) and has_learned(one)
     assert reached(one, None) == (1.5, 1)
     assert exact_at(one, 1.5)[0] == exact_at(one, 1.5)[1] > 0 and exact_at(one, 2)[0] == 0
-    with pytest.raises(lengen.metrics.measures.Missing, match="addition/coupled was not tested at 7 trained lengths"):
-        exact_at(one, 7)
+    refused(lengen.metrics.measures.Missing, "addition/coupled was not tested at 7 trained lengths", exact_at, one, 7)
 
 
 def test_measures_without_an_axis_or_a_number_are_unknown():

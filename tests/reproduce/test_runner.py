@@ -370,9 +370,8 @@ def test_a_run_says_that_it_resumes_only_where_a_checkpoint_lies(results):
 def test_a_full_folder_of_temporary_files_is_named(monkeypatch, tmp_path, error):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "small"))
     monkeypatch.setattr(worker, "_disk_full", lambda path: path == tmp_path / "small")
-    with pytest.raises(FatalError, match="set TMPDIR") as told:
-        worker.explained(error, None, tmp_path)
-    assert f"{tmp_path / 'small'}, is full" in str(told.value)
+    told = refused(FatalError, "set TMPDIR", worker.explained, error, None, tmp_path)
+    assert f"{tmp_path / 'small'}, is full" in told
 
 
 def test_estimates_grow_with_the_work_and_a_further_stage_does_not_set_a_job_back():

@@ -9,6 +9,7 @@ import lengen
 from lengen.benchmark import commands, problems, prompting, task_of
 from lengen.benchmark.prompting import extracted
 from lengen.huggingface import HuggingFaceError, first_line, from_folder
+from tests.fixtures.refusals import refused
 
 
 @pytest.mark.parametrize(("task", "reply", "answer"), [
@@ -103,5 +104,4 @@ def test_a_chat_that_answers_in_sentences_is_right(folder, capsys):
 
 def test_a_tokenizer_without_a_template_is_refused(folder):
     folder.install(None)
-    with pytest.raises(HuggingFaceError, match="no chat template; leave --chat out"):
-        from_folder(folder.path, chat=True)
+    refused(HuggingFaceError, "no chat template; leave --chat out", from_folder, folder.path, chat=True)

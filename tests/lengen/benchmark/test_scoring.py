@@ -30,6 +30,7 @@ from lengen.benchmark import (
 from lengen.benchmark.scoring import KINDS, answer_of, lines, size_of
 from lengen.benchmark.submission import row
 from lengen.benchmark.tasks import SINCE_2, TASKS
+from tests.fixtures.refusals import refused
 
 
 def right(prompts):
@@ -114,8 +115,7 @@ def test_texts_in_order_a_dictionary_rows_and_a_file_are_all_taken(tmp_path):
     grids = [score(asked, form) for form in forms]
     assert all(grid.scores == grids[0].scores for grid in grids)
     assert (grids[0].size, grids[0].version, grids[0].reach, grids[0].in_range) == (6, 2, 7, 1)
-    with pytest.raises(PredictionError, match=f"there are 2 texts for {len(asked)} problems"):
-        score(asked, ["1", "2"])
+    refused(PredictionError, f"there are 2 texts for {len(asked)} problems", score, asked, ["1", "2"])
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -193,10 +193,8 @@ def test_edits_of_sequences_are_of_numbers():
 
 def test_unknown_and_repeated_ids_are_refused():
     asked = problems("copy", 6)
-    with pytest.raises(PredictionError, match="of other problems, such as copy/9"):
-        score(asked, {"copy/9": "1"})
-    with pytest.raises(PredictionError, match="occurs twice"):
-        score(asked, [{"id": asked[0].id, "prediction": "1"}] * 2)
+    refused(PredictionError, "of other problems, such as copy/9", score, asked, {"copy/9": "1"})
+    refused(PredictionError, "occurs twice", score, asked, [{"id": asked[0].id, "prediction": "1"}] * 2)
 
 
 def test_a_length_that_was_not_tested_has_no_number():
@@ -259,8 +257,7 @@ TRAINED = {"kind": "trained", "parameters": 7}
 def test_a_wrong_header_is_one_sentence(tmp_path, change, words):
     path = submission(tmp_path) / "submission.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(PredictionError, match=words):
-        read_submission(tmp_path)
+    refused(PredictionError, words, read_submission, tmp_path)
 
 
 def test_seeds_with_equal_faults_are_no_trainings_of_their_own(tmp_path):
@@ -328,8 +325,7 @@ def test_predictions_are_read_as_people_save_them(tmp_path, content, found):
     if isinstance(found, int):
         assert len(read_predictions(path)) == found
     else:
-        with pytest.raises(PredictionError, match=found):
-            read_predictions(path)
+        refused(PredictionError, found, read_predictions, path)
 
 
 @pytest.mark.parametrize(("asked", "rows", "words"), [
@@ -341,8 +337,7 @@ def test_predictions_are_read_as_people_save_them(tmp_path, content, found):
     (None, [{"id": "a", "seed": 0}, {"id": "a", "seed": 1}], "by_seed"),
 ])  # fmt: skip
 def test_score_refuses_in_one_sentence(asked, rows, words):
-    with pytest.raises(PredictionError, match=words):
-        score(problems("copy", 6) if asked is None else asked, rows)
+    refused(PredictionError, words, score, problems("copy", 6) if asked is None else asked, rows)
 
 
 @pytest.mark.parametrize("answer", [dict.fromkeys, lambda some: [b"1"] * len(some), torch.nn.Linear(1, 1)])

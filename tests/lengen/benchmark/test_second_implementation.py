@@ -158,6 +158,7 @@ def test_the_page_lists_eleven_tasks():
     assert len(TASKS) == 11 and TASKS["sums"] == ("12+34+5=", [3, 5, 10], 31)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_the_page_alone_gives_the_same_problems(task):
     size = TASKS[task][1][0]

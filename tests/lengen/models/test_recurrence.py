@@ -193,6 +193,7 @@ def test_a_cache_grown_token_by_token_or_in_halves_gives_the_full_pass(name, ids
         torch.testing.assert_close(found, whole[:, part], atol=1e-6, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder"])
 @pytest.mark.parametrize("name", RECURRENT)
 def test_recurrent_models_write_what_reading_the_whole_text_again_gives(name, architecture):
@@ -277,6 +278,7 @@ def test_loops_are_those_of_the_rule(of, tokens, more, most, seed):
     assert [model.loops_of(*pair) for pair in zip(prompts, responses, strict=True)] == expected
 
 
+@pytest.mark.slow
 @torch.no_grad()
 @pytest.mark.parametrize("architecture", ["decoder", "encoder"])
 @pytest.mark.parametrize("inject", ["none", "input", "coordinates"])

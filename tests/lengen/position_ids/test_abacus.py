@@ -127,6 +127,7 @@ def test_following_a_true_response_gives_its_ids(name, scheme, split):
         assert torch.equal(ids[inside], batch.ids[0].gather(1, place[:, None])[:, 0][inside])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_decoding_counts_digits_as_they_are_written(name):
     """A random model writes anything: numbers that are too long, broken by symbols, or no number."""
