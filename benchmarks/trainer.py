@@ -13,10 +13,10 @@ from torch.nn.utils import clip_grad_norm_
 from benchmarks import speed
 from benchmarks.speed import Sizes
 from benchmarks.timing import Entry, entry, fixed
-from lengen.callbacks.checkpoint import ResumePoint
 from lengen.callbacks.loggers import MetricsLogger
 from lengen.callbacks.monitoring import TrainingLoss
-from lengen.data.batch import TrainBatch
+from lengen.callbacks.resuming import ResumePoint
+from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.settings.spec import Spec
 from lengen.training.build import build_model
@@ -41,7 +41,7 @@ class BareLoop:
         self.drawing += clock() - start
         self.train_on(drawn, number)
 
-    def train_on(self, drawn: TrainBatch, number: int = 0) -> None:
+    def train_on(self, drawn: Batch, number: int = 0) -> None:
         """One optimizer step on a batch."""
         batch = move_data_to_device(drawn, self.module.device)
         self.optimizer.zero_grad()

@@ -166,12 +166,6 @@ def solve(options: argparse.Namespace, _: Any) -> None:
     print(json.dumps(lengen.load(options.model).solve(options.operands), ensure_ascii=False, indent=1))
 
 
-def add_arguments(command: argparse.ArgumentParser, arguments: Sequence[Argument]) -> None:
-    """Add the arguments of a row to its parser."""
-    for argument in arguments:
-        command.add_argument(*argument.names, **argument.fields)
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the whole command line."""
     from lengen import __version__
@@ -180,7 +174,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-V", "--version", action="version", version=f"lengen {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND", dest="command")
     for row in COMMANDS:
-        add_arguments(commands.add_parser(row.name, help=row.help, allow_abbrev=False), row.arguments)
+        command = commands.add_parser(row.name, help=row.help, allow_abbrev=False)
+        for argument in row.arguments:
+            command.add_argument(*argument.names, **argument.fields)
     return top
 
 

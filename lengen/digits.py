@@ -121,7 +121,7 @@ class Problems(NamedTuple):
     lengths: Tensor
     """(B, K) digits of each operand; 0 for an operand that is absent."""
     kinds: Tensor | None = None
-    """(B,) sub-task of each problem, if the task has any."""
+    """(B,) sub-task of each problem; None: the first, or the task has none."""
 
     def select(self, index: Tensor) -> Problems:
         """Return the problems at the given positions, in that order."""
@@ -129,8 +129,17 @@ class Problems(NamedTuple):
 
     @staticmethod
     def joined(parts: Sequence[Problems]) -> Problems:
-        """Return problems of one width as one batch, without their sub-tasks."""
-        return Problems(torch.cat([part.operands for part in parts]), torch.cat([part.lengths for part in parts]))
+        """Return problems of any sizes as one batch, without their sub-tasks."""
+        count, width = (max(part.operands.shape[axis] for part in parts) for axis in (1, 2))
+        wide = [part._widened(count, width) for part in parts]
+        return Problems(torch.cat([part.operands for part in wide]), torch.cat([part.lengths for part in wide]))
+
+    def _widened(self, count: int, width: int) -> Problems:
+        more, wider = count - self.operands.shape[1], width - self.operands.shape[2]
+        if not more and not wider:
+            return self
+        pad = torch.nn.functional.pad
+        return Problems(pad(self.operands, (0, wider, 0, more)), pad(self.lengths, (0, more)), self.kinds)
 
     def packed(self) -> Problems:
         """Return the problems as bytes, lengths in two: 10 million problems of ten ten-digit operands take 1.2 GB."""

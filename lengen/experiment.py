@@ -280,7 +280,10 @@ class Panel:
             for reason, patterns in reasons.items()
             if any(fnmatch.fnmatchcase(variant, pattern) for pattern in patterns.split())
         }
-        specs = self.make(*slugs) if self.make else self._specs(values)
+        layers = (*self.layers, *(layer for value in values for layer in value.layers), *self.derived)
+        specs = self.make(*slugs) if self.make else at_profiles(self.base, *layers)
+        if self.smoke is not None:
+            specs = {"smoke": self.smoke(specs["paper"]), **specs}
         sized = {name: specs[name] for name in PROFILES if name in specs and skip.get(name) not in NO_SIZE}
         return Experiment(
             name=f"{self.paper}/{self.name}/{variant}",
@@ -294,11 +297,6 @@ class Panel:
             shown=self.shown(*slugs) if self.shown else (),
             at={axis.name: value.label for axis, value in zip(self.axes, values, strict=True)},
         )
-
-    def _specs(self, values: Sequence[Value]) -> dict[str, Spec]:
-        layers = (*self.layers, *(layer for value in values for layer in value.layers), *self.derived)
-        specs = at_profiles(self.base, *layers)
-        return {"smoke": self.smoke(specs["paper"]), **specs} if self.smoke else specs
 
 
 def rows_of(paper: str, **shared: Any) -> Callable[..., tuple[Experiment, ...]]:

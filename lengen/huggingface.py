@@ -20,7 +20,6 @@ from lengen.settings.spec import Spec
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "README.md"
 LONGEST = 1 << 30
 """Tokens of a model without learned positions."""
-INSTALL = "transformers is not installed: pip install transformers"
 
 
 class HuggingFaceError(ValueError):
@@ -108,7 +107,7 @@ def from_folder(folder: Path, *, chat: bool = False, **options: Any) -> Callable
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError:
-        raise HuggingFaceError(INSTALL) from None
+        raise HuggingFaceError("transformers is not installed: pip install transformers") from None
     if not (folder / CONFIG).is_file():
         raise HuggingFaceError(f"{folder}: expected the folder of a model, which holds {CONFIG}")
     try:
@@ -192,8 +191,7 @@ def card(head: Mapping[str, object], text: str) -> str:
 
 def _card(spec: Spec, name: str, grid: Grid | None) -> str:
     """Return a model card, with the exact match of every length in its metadata."""
-    lengths = sorted({cell[0] for cell in grid.scores}) if grid is not None else []
-    rates = {length: grid.accuracy(length) for length in lengths} if grid is not None else {}
+    rates = {length: grid.accuracy(length) for length in sorted({cell[0] for cell in grid.scores})} if grid else {}
     task = spec.data.task
     metrics = [{"type": "exact_match", "name": f"length {length}", "value": rate} for length, rate in rates.items()]
     result = {"task": {"type": "text-generation"}, "dataset": {"type": "lengen", "name": task.name}, "metrics": metrics}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
-from lengen import clone
+from lengen import repository
 from lengen.callbacks.attention_maps import attention_of
 from lengen.callbacks.operand_lengths import operand_lengths
 from lengen.data.task_data import TaskData
@@ -79,8 +79,8 @@ Finder = Callable[[str], Found]
 class Model:
     """A model with the data of its setting; `module` is the network itself, which answers without dropout."""
 
-    def __init__(self, found: Found, module: Transformer | None = None) -> None:
-        self.spec, self.weights, self.name, self.note = found
+    def __init__(self, parts: Found, module: Transformer | None = None) -> None:
+        self.spec, self.weights, self.name, self.note = parts
         self.data = TaskData(self.spec, seed=0)
         try:
             self.module = build(self.spec, self.weights) if module is None else module
@@ -244,7 +244,7 @@ def _named(name: str) -> Found:
         file = SHIPPED / f"{name}.json"
         record = json.loads(file.read_text(encoding="utf-8"))
         return Found(from_dict(record["spec"]), file.with_suffix(".safetensors"), name)
-    finders: list[Callable[[], Finder]] = [lambda: clone.run, *(point.load for point in entry_points(group=GROUP))]
+    finders: list[Callable[[], Finder]] = [lambda: repository.run, *(point.load for point in entry_points(group=GROUP))]
     errors = []
     for finder in finders:
         try:

@@ -34,12 +34,8 @@ def machine() -> Machine:
     """Return the processor of this machine; no host name."""
     text = CPUINFO.read_text() if CPUINFO.exists() else ""
     model, instruction_sets = read_cpuinfo(text)
-    return Machine(model or platform.processor() or platform.machine() or "unknown", instruction_sets, cores())
-
-
-def cores() -> int:
-    """Return the processor cores of this machine."""
-    return os.cpu_count() or 1
+    name = model or platform.processor() or platform.machine() or "unknown"
+    return Machine(name, instruction_sets, os.cpu_count() or 1)
 
 
 def read_cpuinfo(text: str) -> tuple[str, tuple[str, ...]]:

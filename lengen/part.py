@@ -11,7 +11,6 @@ import importlib
 import json
 import pkgutil
 import re
-import types
 import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -195,19 +194,21 @@ def _sentence(error: str, value: Any, path: str, sort: type) -> str:
     """Return msgspec's message as one sentence that begins with the field and what it holds."""
     places = [place.strip(".") for place in re.findall(r" - at `\$([^`]*)`", error)]
     text = re.sub(r" - at `[^`]*`", "", error)
-    place = ".".join(part for part in (path, *reversed(places)) if part).replace(".[", "[")
+    inner = ".".join(filter(None, reversed(places)))
+    place = ".".join(filter(None, (path, inner))).replace(".[", "[")
+    held = _at(value, inner)
     missing = re.fullmatch(r"Object missing required field `(\w+)`", text)
     if missing:
         return f"{place}.{missing[1]}: this field is missing, and it has no default; set it, too".lstrip(".")
     unknown = re.fullmatch(r"Object contains unknown field `(\w+)`", text)
     if unknown:
-        return f"{place}: there is no field '{cut(unknown[1])}' in {_kind_at(value, places)}".lstrip(": ")
+        kind = cut(str(held["kind"])) if isinstance(held, dict) and "kind" in held else "this section"
+        return f"{place}: there is no field '{cut(unknown[1])}' in {kind}".lstrip(": ")
     text = text.replace("`", "")
     text = text[:1].lower() + text[1:]
-    words = _words(sort, value, places) if text.startswith("invalid enum value") else []
+    words = _words(sort, value, inner) if text.startswith("invalid enum value") else []
     if words:
         text = f"expected one of {', '.join(words)}"
-    held = _at(value, ".".join(reversed(places)))
     shown = "" if held is _NOTHING or isinstance(held, dict) else f"={cut(json.dumps(held, ensure_ascii=False))}"
     return f"{place}{shown}: {text}" if place else text
 
@@ -225,10 +226,10 @@ def cut(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "..."
 
 
-def _words(sort: type, value: Any, places: list[str]) -> list[str]:
+def _words(sort: type, value: Any, place: str) -> list[str]:
     """Return the words that a field may hold, read off the declared types on the way to it; empty within lists."""
     declared: Any = sort
-    for name in ".".join(reversed(places)).split("."):
+    for name in place.split("."):
         if not isinstance(value, dict) or name not in value:
             return []
         declared, value = field_type(owner_of(declared, value), name), value[name]
@@ -250,11 +251,6 @@ def _at(value: Any, place: str) -> Any:
     return value
 
 
-def _kind_at(value: Any, places: list[str]) -> str:
-    held = _at(value, ".".join(reversed(places)))
-    return cut(str(held["kind"])) if isinstance(held, dict) and "kind" in held else "this section"
-
-
 def nearest(word: str, words: Sequence[str]) -> str:
     """Return a suggestion for a mistyped word: '; nearest: a, b', or the whole choice if nothing is near."""
     close = difflib.get_close_matches(word, words, n=3, cutoff=0.5)
@@ -266,19 +262,13 @@ def field_type(sort: type, name: str) -> Any:
     return typing.get_type_hints(sort)[name]
 
 
-def class_of(declared: Any) -> Any:
-    """Return the class of a field that holds a section or a part, or none."""
-    return next(part for part in (declared, *typing.get_args(declared)) if isinstance(part, type))
-
-
 def owner_of(declared: Any, data: Mapping[str, Any]) -> Any:
     """Return the class of the plain data of a field: where any part of an axis may stand, that of its kind."""
-    sort = class_of(declared)
+    sort = next(part for part in (declared, *typing.get_args(declared)) if isinstance(part, type))
     return kinds(sort)[data["kind"]] if issubclass(sort, Axis) and not issubclass(sort, Part) else sort
 
 
 def axis_of(declared: Any) -> type[Axis] | None:
     """Return the axis of a field that holds a part (or none), else None."""
-    classes = [part for part in (declared, *typing.get_args(declared)) if isinstance(part, type)]
-    plain_classes = [part for part in classes if not isinstance(part, types.GenericAlias)]
-    return next((part for part in plain_classes if issubclass(part, Axis)), None)
+    classes = (part for part in (declared, *typing.get_args(declared)) if isinstance(part, type))
+    return next((part for part in classes if issubclass(part, Axis)), None)

@@ -14,10 +14,10 @@ from lengen.data.reading import can_run_free, final_answer
 from lengen.data.task_data import TaskData, targets
 from lengen.data.writer import Writer
 from lengen.decoding.decoding import generate, most_likely, true_responses
-from lengen.decoding.probing import probe
 from lengen.digits import OperandError, Problems
 from lengen.models import Decoder, Transformer
 from lengen.part import LONGEST, SettingError
+from lengen.probing import probe
 from lengen.settings import model as architectures
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
@@ -65,15 +65,15 @@ def _parsed(spec: Spec, task: Task, operands: list[str]) -> Problems:
 
 Solved = dict[str, object]
 """Of a problem, what `answer` returns."""
-Tell = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 """Receiver of progress: how much is done, and of how much."""
 
 
-def _silent(done: int, most: int) -> None:
-    """Tell nobody."""
+def silent(done: int, of: int) -> None:
+    """Report nothing."""
 
 
-def solve(spec: Spec, weights: Path | None, operands: list[str], task: str = "", report: Tell = _silent) -> Solved:
+def solve(spec: Spec, weights: Path | None, operands: list[str], task: str = "", report: Report = silent) -> Solved:
     """Return `answer` of the model with these weights, or of the one that the specification constructs."""
     return answer(TaskData(spec, seed=0), load(spec, weights), operands, task, report)
 
@@ -86,7 +86,7 @@ def solve_each(spec: Spec, weights: Path | None, problems: Iterable[list[str]], 
 
 
 @torch.no_grad()
-def answer(data: TaskData, model: Transformer, operands: list[str], task: str = "", report: Tell = _silent) -> Solved:
+def answer(data: TaskData, model: Transformer, operands: list[str], task: str = "", report: Report = silent) -> Solved:
     """Return the greedy free-running response of a trained or constructed model to one problem.
 
     The model does not see the answer.
@@ -107,12 +107,12 @@ def answer(data: TaskData, model: Transformer, operands: list[str], task: str = 
     vocab = data.vocab
     most = int(writer.plan(problems)[1].max())
 
-    def told(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
+    def choose(logits: Tensor, rows: Tensor, slots: Tensor) -> Tensor:
         report(int(slots.max()), most)
         return most_likely(logits, rows, slots)
 
     with few_threads(model):
-        written = generate(model, writer, problems, choose=told)
+        written = generate(model, writer, problems, choose=choose)
     ((truth,), (text,)) = (read(writer, chosen, response) for response in (true_responses(batch), written))
     note = unlike_training(chosen, problems)
     solved: Solved = {"prompt": vocab.decode(prompt[0]), "output": vocab.decode(written[0]), "answer": truth}
@@ -169,7 +169,7 @@ class Answers(NamedTuple):
     """The sentence of the first of those."""
 
 
-def answers(data: TaskData, model: Transformer, rows: Sequence[Sequence[str]], report: Tell = _silent) -> Answers:
+def answers(data: TaskData, model: Transformer, rows: Sequence[Sequence[str]], report: Report = silent) -> Answers:
     """Let a model answer problems, given by their operands, token by token; ``report`` gets their number so far."""
     task, writer = data.trained(data.spec.data.task.name)
     texts: list[str | None] = [None] * len(rows)

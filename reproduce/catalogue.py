@@ -11,12 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
 from lengen.part import nearest
 from lengen.results.records import Run
 from lengen.settings.spec import Spec
+from reproduce.published import load
 from reproduce.store.files import StoreError
 from reproduce.store.store import WEIGHTS, Store
 
@@ -95,6 +97,10 @@ class Catalogue:
         """Return the figures of one paper in the order of declaration."""
         return tuple(self.paper(paper).figures())
 
+    def published(self, paper: str) -> Mapping[str, Any]:
+        """Return the published.toml of one paper as a table; raises `PublishedError`."""
+        return load(self.paper(paper).published)
+
     def deviations(self, paper: str) -> Mapping[str, str]:
         """Return the deviations of one paper by their number: sentences with their reasons."""
         return dict(self.paper(paper).deviations())
@@ -111,10 +117,10 @@ class Catalogue:
                 "lengen.load, the folder of a finished run, which holds run.json"
             )
         if len(several := selector.split()) > 1:
-            names = {item.name for word in several for item in self.select(word)}
-            return tuple(item for item in self.experiments() if item.name in names)
+            named = {item.name for word in several for item in self.select(word)}
+            return tuple(item for item in self.experiments() if item.name in named)
         parts = self.canonical(selector).strip("/").split("/")
-        if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._children(parts[:1]), parts[1]):
+        if len(parts) == 2 and parts[0] in self.papers() and not fnmatch.filter(self._folders(parts[0]), parts[1]):
             figures = [figure for figure in self.figures(parts[0]) if fnmatch.fnmatchcase(figure.name, parts[1])]
             drawn = {name for figure in figures for name in figure.reads}
             if drawn:  # a figure of experiments whose home is elsewhere
@@ -124,25 +130,20 @@ class Catalogue:
                 raise SelectorError(f"{fault}; python -m reproduce figures {parts[0]}/{figures[0].name} draws it")
         if len(parts) > 3:
             raise SelectorError(f"selector '{selector}': expected paper, paper/figure or paper/figure/variant")
-        matches: list[tuple[str, ...]] = [()]
+        chosen: list[Experiment] = []
         for level, part in enumerate(parts):
-            choices = [(*head, name) for head in matches for name in self._children(head)]
-            matches = [names for names in choices if fnmatch.fnmatchcase(names[-1], part)]
-            matches = matches or [names for names in choices if names[-1].casefold() == part.casefold()]
-            if not matches:
+            names = list(dict.fromkeys(item.name.split("/")[level] for item in chosen)) if level else self.papers()
+            same = fnmatch.filter(names, part) or [name for name in names if name.casefold() == part.casefold()]
+            if not same:
                 kind = ("paper", "figure or table", "variant")[level]
                 where = f" in {'/'.join(parts[:level])}" if level else ""
-                known = [*dict.fromkeys(names[-1] for names in choices), *([] if level else self.aliases())]
+                known = [*names, *([] if level else self.aliases())]
                 hint = "; one of: " + ", ".join(known) if WILDCARDS & set(part) else nearest(part, known)
                 hint = self._instead(selector) or hint
                 raise SelectorError(f"selector '{selector}': there is no {kind} '{part}'{where}{hint}")
-        chosen = set(matches)
-        return tuple(
-            item
-            for paper in dict.fromkeys(names[0] for names in matches)
-            for item in self.experiments(paper)
-            if tuple(item.name.split("/"))[: len(parts)] in chosen
-        )
+            some = chosen if level else [item for name in same for item in self.experiments(name)]
+            chosen = [item for item in some if item.name.split("/")[level] in same]
+        return tuple(chosen)
 
     def canonical(self, selector: str) -> str:
         """Return a selector that begins with the name of a paper, if it can be read so, else as it is.
@@ -158,7 +159,7 @@ class Catalogue:
             number = paper.alias.removeprefix("paper")
             if same & {name, paper.alias, number, paper.arxiv, f"arxiv:{paper.arxiv}"} - {""}:
                 return "/".join([name, *rest])
-        have = [name for name in self.papers() if same & {figure.casefold() for figure in self._children([name])}]
+        have = [name for name in self.papers() if same & {figure.casefold() for figure in self._folders(name)}]
         if len(have) > 1:
             several = " or ".join("/".join([name, first, *rest]) for name in have)
             raise SelectorError(f"selector '{selector}': several papers have {first}: write {several}")
@@ -197,8 +198,8 @@ class Catalogue:
         if selector in PROFILES:
             return f"; a profile is chosen by --profile {selector}"
         last = selector.strip("/").rpartition("/")[2]
-        for name, paper in self._papers.items():
-            if paper.published.is_file() and f'\nid = "{last}"\n' in paper.published.read_text(encoding="utf-8"):
+        for name in self.papers():
+            if last in {row.get("id") for row in self.published(name).get("statement", [])}:
                 return f"; it is a statement: compare {name}/{last} shows it"
         other = re.sub(r"[.:]", "/", selector, count=1).replace(":", "/")
         return f"; write {other}" if other != selector and self._names(other) else ""
@@ -246,38 +247,33 @@ class Catalogue:
         declared = hash_of(experiment.specs[profile])
         chosen: dict[int, Run] = {}
         experiment_runs = store.of(self.home(experiment, profile).name, profile)
-        runs = [run for run in experiment_runs if store.mine or self.counts(run, experiment, profile)]
+        runs = [run for run in experiment_runs if store.mine or self.counts(run, experiment)]
         for run in sorted(runs, key=lambda run: (not store.mine and run.info["spec_hash"] == declared, run.version)):
             chosen[run.seed] = run
         return [chosen[seed] for seed in sorted(chosen)]
 
-    def counts(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Return True if a run may represent an experiment at a profile.
+    def counts(self, run: Run, experiment: Experiment) -> bool:
+        """Return True if a run may represent an experiment at its profile.
 
         Its specification is the declared one, or it lies in the reference store and was made without overrides.
         """
-        if not self._of(run, experiment, profile):
+        if not self._of(run, experiment):
             return False
         if run.store == "reference" and run.info["overrides"] == []:
             return True
-        return hash_of(experiment.specs[profile]) == str(run.info["spec_hash"])
+        return hash_of(experiment.specs[run.profile]) == str(run.info["spec_hash"])
 
-    def overridden(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Return True if a run was made for an experiment at a profile with ``--set``, and so does not represent it."""
-        changed = run.info["overrides"] != []
-        return changed and self._of(run, experiment, profile) and not self.counts(run, experiment, profile)
+    def overridden(self, run: Run, experiment: Experiment) -> bool:
+        """Return True if a run was made for an experiment with ``--set``, and so does not represent it."""
+        return run.info["overrides"] != [] and self._of(run, experiment) and not self.counts(run, experiment)
 
-    def _of(self, run: Run, experiment: Experiment, profile: str) -> bool:
-        """Return True if a run lies in the folder of an experiment at a profile."""
-        place = self.home(experiment, profile).name, profile
-        return profile in experiment.specs and (run.experiment, run.profile) == place
+    def _of(self, run: Run, experiment: Experiment) -> bool:
+        """Return True if a run lies in the folder of an experiment at its profile."""
+        return run.profile in experiment.specs and run.experiment == self.home(experiment, run.profile).name
 
-    def _children(self, head: Sequence[str]) -> list[str]:
-        """Return the names one level below: papers, figures of a paper, variants of a figure."""
-        if not head:
-            return list(self.papers())
-        names = [item.name.split("/") for item in self.experiments(head[0])]
-        return list(dict.fromkeys(name[len(head)] for name in names if name[: len(head)] == [*head]))
+    def _folders(self, paper: str) -> list[str]:
+        """Return the second parts of the names of a paper's experiments."""
+        return list(dict.fromkeys(item.figure for item in self.experiments(paper)))
 
 
 def _lies_in(inner: str, outer: str) -> bool:
@@ -327,19 +323,16 @@ def newest(
     holding = WEIGHTS if weights else None
     sizes = [at for at in experiment.specs if at == profile or (profile is None and (at != "smoke" or not weights))]
     headers = [(run, store) for store in stores for run in store.headers(experiment.paper, holding=holding)]
-    held = [(run, store, at) for run, store in headers for at in sizes if seed in (None, run.seed)]
-    runs = [(run, store) for run, store, at in held if CATALOGUE.counts(run, experiment, at)]
-    changed = [(run, store) for run, store, at in held if CATALOGUE.overridden(run, experiment, at)]
+    held = [(run, store) for run, store in headers if run.profile in sizes and seed in (None, run.seed)]
+    runs = [(run, store) for run, store in held if CATALOGUE.counts(run, experiment)]
+    changed = [(run, store) for run, store in held if CATALOGUE.overridden(run, experiment)]
     if with_overrides:
         runs += changed
     if not runs:
         what = "finished run with weights" if weights else "finished run"
         hint = f", or {otherwise.format(len(changed))}" if changed else ""
-        if (
-            weights
-            and profile is None
-            and any(run.profile == "smoke" and run.experiment == experiment.name for run, _ in headers)
-        ):
+        smoke = any((run.experiment, run.profile) == (experiment.name, "smoke") for run, _ in headers)
+        if weights and profile is None and smoke:
             hint += f", or name its smoke run: {experiment.name} --profile smoke"
         raise StoreError(f"{experiment.name} has no {what} here: {_advice(experiment, profile, seed)}{hint}")
     return max(runs, key=lambda it: (it[0].profile != "smoke", str(it[0].info.get("finished")), it[0].version))

@@ -111,39 +111,39 @@ def sheets(paper: str, source: Store, names: Collection[str] | None = None) -> l
     """
     chosen = [figure for figure in CATALOGUE.figures(paper) if names is None or figure.name in names]
     experiments = CATALOGUE.experiments(paper)
-    found = {
+    runs_at = {
         profile: {item.name: CATALOGUE.declared_runs(source, item, profile) for item in experiments}
         for profile in PROFILES
     }
-    profiles = [profile for profile in PROFILES if profile != "smoke" and any(found[profile].values())]
+    profiles = [profile for profile in PROFILES if profile != "smoke" and any(runs_at[profile].values())]
     wanted = []
     for figure in chosen:
         drawn = []
-        for profile in profiles or ["smoke"] * any(found["smoke"].values()):
-            runs = {name: found[profile].get(name, []) for name in figure.reads}
+        for profile in profiles or ["smoke"] * any(runs_at["smoke"].values()):
+            runs = {name: runs_at[profile].get(name, []) for name in figure.reads}
             if any(runs[name] for name in _own(figure)) or not runs:
                 drawn.append(Sheet(source.path / paper / "figures" / f"{figure.name}-{profile}", figure, runs))
         wanted += [min(drawn, key=lambda sheet: sheet.lacks)] if drawn and source.name == "reference" else drawn
     return wanted
 
 
-def over_committed(paper: str, reference: Store, own: Store, names: Collection[str] | None = None) -> list[Sheet]:
+def over_committed(paper: str, reference: Store, local: Store, names: Collection[str] | None = None) -> list[Sheet]:
     """List sheets of one's own runs, whatever their settings, over the committed ones, for each of their profiles."""
     below = {sheet.figure.name: sheet.runs for sheet in sheets(paper, reference, names)}
-    found = []
-    for sheet in (sheet for sheet in sheets(paper, own, names) if sheet.runs):
+    mine = []
+    for sheet in (sheet for sheet in sheets(paper, local, names) if sheet.runs):
         behind = below.get(sheet.figure.name, {})
         runs = {name: some or behind.get(name, []) for name, some in sheet.runs.items()}
         stem = sheet.stem.with_name(f"{sheet.figure.name}-mine-{sheet.profile}")
-        found.append(sheet._replace(stem=stem, runs=runs, behind=behind))
-    return found
+        mine.append(sheet._replace(stem=stem, runs=runs, behind=behind))
+    return mine
 
 
-def drawn_to(sheet: Sheet, kinds: tuple[str, ...], own: Store) -> Sheet:
+def drawn_to(sheet: Sheet, kinds: tuple[str, ...], local: Store) -> Sheet:
     """Return a sheet that becomes pictures of these kinds, those of committed results among the local ones."""
     paper = sheet.stem.parents[1]
     if paper.parent.name == "reference":
-        stem = own.path / paper.name / "figures" / f"{sheet.figure.name}-committed-{sheet.profile}"
+        stem = local.path / paper.name / "figures" / f"{sheet.figure.name}-committed-{sheet.profile}"
         sheet = sheet._replace(stem=stem)
     return sheet._replace(to=kinds)
 
@@ -156,10 +156,10 @@ def sweep(paper: str, source: Store, drawn: Iterable[Path]) -> list[Path]:
 
     Another process may draw meanwhile: of what it has drawn before this looks, the runs are here when this looks.
     """
-    found = sorted((source.path / paper / "figures").glob("[!.]*.*"))
+    files = sorted((source.path / paper / "figures").glob("[!.]*.*"))
     supported = {path.with_suffix("") for path in drawn} | {sheet.stem for sheet in sheets(paper, source)}
     names = {figure.name for figure in CATALOGUE.figures(paper)}
-    ours = [path for path in found if (match := DRAWN.fullmatch(path.name)) and match[1] in names]
+    ours = [path for path in files if (match := DRAWN.fullmatch(path.name)) and match[1] in names]
     left = [path for path in ours if path.with_suffix("") not in supported]
     for path in left:
         path.unlink(missing_ok=True)
@@ -189,7 +189,10 @@ def write(
             not the locked ones (`reproduce.store.locked.others`); None: they are written all the same.
     """
     notes = Drawn(root)
-    sums = [sum_of(sheet.figure, {**sheet.runs, **_renamed(sheet.behind)}) for sheet in wanted]
+    sums = [
+        sum_of(sheet.figure, {**sheet.runs, **{f"behind {name}": some for name, some in sheet.behind.items()}})
+        for sheet in wanted
+    ]
     todo = [
         (sheet, made_of)
         for sheet, made_of in zip(wanted, sums, strict=True)
@@ -199,9 +202,9 @@ def write(
         from lengen import plotting  # noqa: F401  (once, before processes part)
 
     other = left is not None and others(LIBRARIES)
-    for done, (at, found) in enumerate(each(_drawn, [sheet for sheet, _ in todo]), start=1):
+    for done, (at, contents) in enumerate(each(_drawn, [sheet for sheet, _ in todo]), start=1):
         sheet, made_of = todo[at]
-        for kind, content in found.items():
+        for kind, content in contents.items():
             path = sheet.file(kind)
             if not (path.exists() and path.read_bytes() == content):
                 if left is not None and other and committed(path):
@@ -213,10 +216,6 @@ def write(
             tell(done, len(todo))
     notes.save()
     return [sheet.files() for sheet in wanted]
-
-
-def _renamed(behind: Mapping[str, Sequence[Run]]) -> Mapping[str, Sequence[Run]]:
-    return {f"behind {name}": some for name, some in behind.items()}
 
 
 def _drawn(sheet: Sheet) -> dict[str, bytes]:
@@ -244,8 +243,8 @@ def render(
             _put_behind(drawing, figure.draw(behind, values))
             title += ", yours (the committed in grey)"
         drawing = plotting.titled(drawing, title)
-        said = plotting.caption(figure, runs, values, figure.how.rpartition(":")[2])
-        return {**plotting.pictures(drawing, kinds, f"{title}. {said}"), **table}
+        caption = plotting.caption(figure, runs, values, figure.how.rpartition(":")[2])
+        return {**plotting.pictures(drawing, kinds, f"{title}. {caption}"), **table}
 
 
 def _put_behind(drawing: Any, other: Any) -> None:
@@ -300,11 +299,11 @@ def published(paper: str, profile: str) -> "Mapping[str, Sequence[Value]]":
         return {}
     experiments = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
     homes = CATALOGUE.homes(paper, profile)
-    found: dict[str, dict[Value, None]] = {}
+    by_home: dict[str, dict[Value, None]] = {}
     for value in values(paper, again=True):
         for name in value.experiments:
-            found.setdefault(homes[name], {})[_drawn_value(value, experiments[name])] = None
-    return {name: tuple(found[homes[name]]) for name in experiments if homes[name] in found}
+            by_home.setdefault(homes[name], {})[_drawn_value(value, experiments[name])] = None
+    return {name: tuple(by_home[homes[name]]) for name in experiments if homes[name] in by_home}
 
 
 def _drawn_value(published: Published, experiment: Experiment) -> "Value":
@@ -353,8 +352,8 @@ def _program() -> str:
 
     It is read once by a process, which does not change while it runs.
     """
-    said = [platform.python_version(), platform.machine(), *(f"{name} {version(name)}" for name in LIBRARIES)]
-    return json.dumps([code_digest(), *said])
+    versions = [platform.python_version(), platform.machine(), *(f"{name} {version(name)}" for name in LIBRARIES)]
+    return json.dumps([code_digest(), *versions])
 
 
 class Drawn:
@@ -413,7 +412,8 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int | None = None)
     beside other threads, and after torch was loaded.
     """
     workers = min(usable_cores() if workers is None else workers, len(items))
-    if workers < 2 or not _forks():
+    forks = sys.platform == "linux" and threading.active_count() == 1 and "torch" not in sys.modules
+    if workers < 2 or not forks:
         yield from ((place, work(item)) for place, item in enumerate(items))
         return
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _hold, (work, items))
@@ -428,10 +428,6 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int | None = None)
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _forks() -> bool:
-    return sys.platform == "linux" and threading.active_count() == 1 and "torch" not in sys.modules
 
 
 _held: tuple[Callable[[Any], Any], Sequence[Any]]

@@ -13,12 +13,13 @@ numbers stand between marks alone, so they are never older than the runs.
 """
 
 import sys
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from reproduce.comparison import published_values
+from reproduce.comparison.published_values import Line, hard, to_csv
 from reproduce.pages import cards, comparison, crate, overview, readme
-from reproduce.pages.overview import Facts, gather
+from reproduce.pages.overview import gather
 from reproduce.store.checkout import checkout
 from reproduce.store.files import readable, update
 
@@ -26,11 +27,13 @@ HEIGHT, EDGE, LETTER = 20, 6, 6.6
 """Pixels: of a badge, left and right of its text, of a letter on average."""
 LEFT, OPEN, GOOD = "#555555", "#6b6b6b", "#22763b"
 """Colours of the left side, and of the right one without and with values: dark enough for white text."""
+BADGE = Path(__file__).with_name("badge.svg").read_text(encoding="utf-8")
+"""A badge, with names in braces for what differs."""
 
 
-def claims(facts: Facts) -> str:
-    """Return the badge of the published values beyond the trained range that are met, of every paper."""
-    score = published_values.hard(line for comparison in facts.compared.values() for line in comparison.lines)
+def claims(lines: Sequence[Line]) -> str:
+    """Return the badge of the published values beyond the trained range that are met."""
+    score = hard(lines)
     words = f"{score.within_5} of {score.compared} within 5 points"
     return badge("published values beyond the range", words, GOOD if score.compared else OPEN)
 
@@ -38,36 +41,28 @@ def claims(facts: Facts) -> str:
 def badge(left: str, right: str, colour: str) -> str:
     """Return two words on two colours, with a title for those who do not see them."""
     widths = [round(len(text) * LETTER) + 2 * EDGE for text in (left, right)]
-    whole = sum(widths)
-    texts, boxes = [], []
-    for text, start, width, fill in zip((left, right), (0, widths[0]), widths, (LEFT, colour), strict=True):
-        boxes.append(f'<rect x="{start}" width="{width}" height="{HEIGHT}" fill="{fill}"/>')
-        texts.append(f'<text x="{start + EDGE}" y="14" textLength="{width - 2 * EDGE}">{escape(text)}</text>')
-    title = escape(f"{left}: {right}", quote=True)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{HEIGHT}" role="img" aria-label="{title}">\n'
-        f"<title>{title}</title>\n"
-        f"{''.join(boxes)}\n"
-        f'<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{"".join(texts)}</g>\n'
-        "</svg>\n"
-    )
+    title, left, right = (escape(text, quote=True) for text in (f"{left}: {right}", left, right))
+    start, rooms = widths[0] + EDGE, [width - 2 * EDGE for width in widths]
+    return BADGE.format(
+        title=title, left=left, right=right, widths=widths, whole=sum(widths), rooms=rooms, start=start, edge=EDGE,
+        height=HEIGHT, colours=(LEFT, colour),
+    )  # fmt: skip
 
 
 def files(repository: Path) -> dict[Path, str]:
     """Return the text of all generated files of a checkout by path; writes nothing."""
     facts = gather(repository)
     results = repository / "results"
-    compared = facts.compared.values()
+    lines = [line for compared in facts.compared.values() for line in compared.lines]
     texts = {
-        results / "published.csv": published_values.to_csv(line for one in compared for line in one.lines),
-        results / "statements.csv": comparison.statements_csv(compared),
+        results / "published.csv": to_csv(lines),
+        results / "statements.csv": comparison.statements_csv(facts.compared.values()),
+        results / "badges" / "claims.svg": claims(lines),
+        results / overview.FILE: overview.picture(overview.shown(facts.compared)),
+        repository / "ro-crate-metadata.json": crate.crate(facts),
     }
-    texts[results / "badges" / "claims.svg"] = claims(facts)
     texts |= {page: readme.filled(page.read_text(encoding="utf-8"), facts) for page in readme.pages(repository)}
-    texts[results / overview.FILE] = overview.picture(overview.shown(facts.compared))
-    texts |= cards.cards(facts)
-    texts[repository / "ro-crate-metadata.json"] = crate.crate(facts)
-    return texts
+    return texts | cards.cards(facts)
 
 
 def write(repository: Path) -> list[Path]:

@@ -23,7 +23,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError
+from lengen.callbacks.resuming import CHECKPOINT, CheckpointError
 from lengen.results.progress import Progress
 from lengen.results.records import AttentionMap, KeyCount
 from lengen.training.run import WEIGHTS, execute

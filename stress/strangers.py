@@ -28,16 +28,16 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 
 from lengen.callbacks.accuracy_grid import sealed, unsealed
-from lengen.callbacks.checkpoint import CheckpointError, checked
 from lengen.callbacks.loggers import read_metrics
+from lengen.callbacks.resuming import CheckpointError, checked
 from lengen.models.weights import WeightsError
 from lengen.part import SettingError
 from lengen.results.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
 from lengen.settings.spec import from_dict, validate
 from lengen.training.build import build_model, load
 from lengen.training.kernels import ChosenKernels
-from reproduce.comparison import published_file, statements
-from reproduce.comparison.published_file import PublishedError
+from reproduce import published
+from reproduce.comparison import statements
 from reproduce.figures import Drawn
 from reproduce.pages import site
 from reproduce.store.files import StoreError
@@ -316,9 +316,10 @@ def readers() -> list[Reader]:
                _file("local/drawn.json", lambda path: Drawn(path.parent.parent).is_current(path, "x")), ()),
         Reader("lease", damaged(lease), _file(".lease", lambda path: silent(path, 10**12)), (), 0.3),
         Reader("published.toml", damaged(TOML) | st.just(b"a = " + b"[" * 50_000),
-               _file("published.toml", published_file.load), (PublishedError,)),
+               _file("published.toml", published.load), (published.PublishedError,)),
         Reader("published entries", plain.map(lambda value: json.dumps({"statement": [value]}).encode()),
-               lambda folder, content: statements.parse(json.loads(content), "made", {}, "toy"), (PublishedError,)),
+               lambda folder, content: statements.parse(json.loads(content), "made", {}, "toy"),
+               (published.PublishedError,)),
         Reader("arrays.npz", damaged(ARRAYS) | made_up_arrays, lambda _, content: arrays_from_bytes(content),
                (RecordError,)),
         Reader("attention.npz", damaged(MAP) | made_up_arrays, lambda _, content: attention_from_bytes(content),

@@ -21,7 +21,7 @@ from lengen.data.task_data import TaskData
 from lengen.digits import OperandError
 from lengen.part import SettingError
 from lengen.settings.spec import Spec
-from lengen.solve import Answers, answers
+from lengen.solve import Answers, Report, answers, silent
 from lengen.training.build import load
 
 DIGITS = 10
@@ -38,12 +38,6 @@ WIDTH = 100
 """Characters of a line of text at most: longer ones are hard to read."""
 LISTED = 3
 """Wrong sums that are listed."""
-Report = Callable[[int, int], None]
-"""Of the number of answered problems, and of all."""
-
-
-def silent(done: int, of: int) -> None:
-    """Report nothing."""
 
 
 class Judged(NamedTuple):
@@ -136,34 +130,32 @@ def submitted(path: Path) -> tuple[Callable[[list[str]], list[str | None]], obje
 
 
 def judged(
-    name: str, weights: str, model: object, asked: Sequence[Problem], given: Answers, declared: int = 0
+    name: str, weights: str, model: object, tested: Sequence[Problem], answered: Answers, declared: int = 0
 ) -> Judged:
     """Count the right ones of the texts given to these `problems`."""
-    task, parameters = TASKS["addition"], model.parameters() if isinstance(model, nn.Module) else ()
-    beside = zip(asked, given.texts, strict=True)
-    pairs = [(problem, text if text is None else task.cleaned(text)) for problem, text in beside]
-    right = [text == problem.answer for problem, text in pairs]
+    task, tensors = TASKS["addition"], model.parameters() if isinstance(model, nn.Module) else ()
+    parameters = sum(tensor.numel() for tensor in tensors) or declared
+    texts = [text if text is None else task.cleaned(text) for text in answered.texts]
+    right = [text == problem.answer for problem, text in zip(tested, texts, strict=True)]
     wrong = [
         f"{problem.prompt}{problem.answer}, {'no sum' if text is None else f'not {text}'}"
-        for problem, text in pairs
+        for problem, text in zip(tested, texts, strict=True)
         if text != problem.answer
     ]
-    return Judged(
-        name, weights, sum(tensor.numel() for tensor in parameters) or declared, sum(right[: len(EDGES)]),
-        sum(right[len(EDGES) :]), len(right) - len(EDGES), given.texts.count(None), given.why, tuple(wrong[:LISTED]),
-    )  # fmt: skip
+    edges, pairs, refused, shown = right[: len(EDGES)], right[len(EDGES) :], texts.count(None), tuple(wrong[:LISTED])
+    return Judged(name, weights, parameters, sum(edges), sum(pairs), len(pairs), refused, answered.why, shown)
 
 
 def judge_submission(path: Path, pairs: int = PAIRS, report: Report = silent) -> Judged:
     """Judge a file in the form of the list; raises `PredictionError` for another."""
     answer, model, metadata = submitted(path)
-    asked, texts = problems(pairs), []
-    for problem in asked:
+    tested, texts = problems(pairs), []
+    for problem in tested:
         texts += answer([problem.prompt])
-        report(len(texts), len(asked))
+        report(len(texts), len(tested))
     weights = f"by {metadata.get('author', 'nobody named')}; {metadata['params'] or 'no'} parameters declared"
-    given, name = Answers(texts, str(metadata.get("error", ""))), str(metadata.get("name", path.stem))
-    return judged(name, weights, model, asked, given, metadata["params"])
+    answered, name = Answers(texts, str(metadata.get("error", ""))), str(metadata.get("name", path.stem))
+    return judged(name, weights, model, tested, answered, metadata["params"])
 
 
 def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, report: Report = silent) -> Judged:
@@ -171,16 +163,11 @@ def judge(spec: Spec, weights: Path | None, name: str, pairs: int = PAIRS, repor
     data = TaskData(spec, seed=0)
     if not adds(data):
         raise PredictionError(f"{name} adds no two numbers, its task is {spec.data.task.name}: name one that does")
-    module, asked, longest = load(spec, weights), problems(pairs), spec.data.task.longest
-    given = answers(data, module, [problem.operands for problem in asked], report)
+    module, tested, longest = load(spec, weights), problems(pairs), spec.data.task.longest
+    answered = answers(data, module, [problem.operands for problem in tested], report)
     beyond = f"; none of {DIGITS}, so it is tested beyond its trained range" if longest < DIGITS else ""
     origin = "hand-coded" if weights is None else f"trained on numbers of up to {longest} digits{beyond}"
-    return judged(name, origin, module, asked, given)
-
-
-def plain(judged: Judged) -> dict[str, object]:
-    """Return the result of the check as data for JSON."""
-    return {**judged._asdict(), "qualifies": judged.qualifies}
+    return judged(name, origin, module, tested, answered)
 
 
 def text(judged: Judged, width: int = WIDTH) -> str:

@@ -8,24 +8,26 @@ import argparse
 import json
 import os
 import sys
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengen import benchmark, clone
+from lengen import benchmark, repository
 from lengen.benchmark import evaluating, exporting, scoring
 from lengen.benchmark.problem import SPLITS
-from lengen.benchmark.scoring import PredictionError, Scores
-from lengen.benchmark.submission import Header, header, write_submission
+from lengen.benchmark.scoring import Beside, PredictionError, Scores
+from lengen.benchmark.submission import Header, chain_of, header, write_submission
+from lengen.benchmark.tasks import SINCE_2
 from lengen.results.records import Grid
 
 if TYPE_CHECKING:
-    from lengen.benchmark.adderboard import Judged, Report
+    from lengen.benchmark.adderboard import Judged
     from lengen.loading import Model
     from lengen.settings.spec import Spec
+    from lengen.solve import Report
 
 PROBLEMS = "Problems of arithmetic for length generalization, written by `lengen"
 """In the card of exported problems; the command follows."""
@@ -56,9 +58,9 @@ class Sources:
 
     def setting(self, name: str, profile: str | None) -> "tuple[Spec, str]":
         """Return the setting of an experiment and its name in ids of problems."""
-        return clone.setting(name), name
+        return repository.setting(name), name
 
-    def beside(self, options: argparse.Namespace) -> tuple[str, Grid] | None:
+    def beside(self, options: argparse.Namespace) -> Beside:
         """Return the name and the scores that are printed beside."""
         return None
 
@@ -84,7 +86,8 @@ def adderboard(
     else:
         judged = sources.adders(options, report)
     if options.json:
-        print(json.dumps([adderboard.plain(result) for result in judged], ensure_ascii=False))
+        rows = [result._asdict() | {"qualifies": result.qualifies} for result in judged]
+        print(json.dumps(rows, ensure_ascii=False))
     else:
         print("\n\n".join(adderboard.text(result, width) for result in judged))
 
@@ -94,8 +97,8 @@ def adderboard(
 
 def check_apart(options: argparse.Namespace) -> None:
     """Raise `PredictionError` for a file that would be read and written."""
-    given = [getattr(options, name, None) or [] for name in ("predictions", "problems", "lm_eval")]
-    read = [Path(name).resolve() for names in given for name in ([names] if isinstance(names, str) else names)]
+    named = [getattr(options, name, None) or [] for name in ("predictions", "problems", "lm_eval")]
+    read = [Path(name).resolve() for names in named for name in ([names] if isinstance(names, str) else names)]
     for option in ("out", "scores", "picture"):
         name = getattr(options, option, None)
         if name and Path(name).resolve() in read:
@@ -133,34 +136,27 @@ def score(options: argparse.Namespace, sources: Sources) -> None:
     tell(options, grids, spec.data.task.longest, sources, beside)
 
 
-def of_task(options: argparse.Namespace, rows: list[dict[str, Any]], sources: Sources, beside: Any) -> None:
+def of_task(options: argparse.Namespace, rows: list[dict[str, Any]], sources: Sources, beside: Beside) -> None:
     """Score predictions for the problems of a task, whose ids name the protocol; chains of carries apart."""
     task = benchmark.task_of(options.task)
     size, ids = options.size or task.papers, {row["id"] for row in rows}
-    version = 1 if ids and not any(id.startswith(f"{task.name}/2/") for id in ids) and task.name in FIRST else 2
-    splits = [split for split in SPLITS if any(f"/2/{split}/" in id for id in ids)] if version > 1 else []
-    parts = {split: benchmark.frozen(task.name, size, version, split) for split in splits or ["uniform"]}
-    homes = {problem.id: split for split, some in parts.items() for problem in some}
-    rows = of_size(rows, homes, task.name, size, version)
+    is_first = task.name not in SINCE_2 and ids and not any(id.startswith(f"{task.name}/2/") for id in ids)
+    version = 1 if is_first else 2
+    splits = {chain_of(id) for id in ids} or {"uniform"}
+    parts = {split: benchmark.frozen(task.name, size, version, split) for split in SPLITS if split in splits}
+    rows = of_size(rows, {problem.id for part in parts.values() for problem in part}, task.name, size, version)
     for split, problems in parts.items():
-        some = [row for row in rows if homes.get(row["id"], next(iter(parts))) == split]
+        by_seed = benchmark.by_seed(row for row in rows if chain_of(row["id"]) == split)
         grids = {
-            seed: benchmark.score(problems, part, units_first=options.units_first)
-            for seed, part in benchmark.by_seed(some).items()
+            seed: benchmark.score(problems, part, units_first=options.units_first) for seed, part in by_seed.items()
         }
         tell(options, grids, size, sources, beside, split if len(parts) > 1 else "")
 
 
-FIRST = frozenset(benchmark.checksums())
-"""Tasks of protocol 1."""
-
-
-def of_size(
-    rows: list[dict[str, Any]], ids: Collection[str], task: str, size: int, version: int
-) -> list[dict[str, Any]]:
+def of_size(rows: list[dict[str, Any]], ids: Set[str], task: str, size: int, version: int) -> list[dict[str, Any]]:
     """Return predictions without those of problems of other sizes alone, whose number is said."""
-    strange = {row["id"] for row in rows} - {*ids}
-    splits = {*SPLITS} & {id.split("/")[2] for id in strange if "/2/" in id} or {"uniform"} if strange else ()
+    strange = {row["id"] for row in rows} - ids
+    splits = {chain_of(id) for id in strange}
     others = strange & {problem.id for split in splits for problem in benchmark.frozen(task, None, version, split)}
     rest = [row for row in rows if row["id"] not in others]
     if rows and not rest:
@@ -192,7 +188,9 @@ def evaluate(options: argparse.Namespace, sources: Sources) -> None:
         Path(options.submission).mkdir(parents=True, exist_ok=True)
     beside = sources.beside(options)
     answer = benchmark.answerer(answerer, task.name, problems)
-    parts = {split: [one for one in problems if one.split == split] for split in {one.split: 0 for one in problems}}
+    parts: dict[str, list[benchmark.Problem]] = defaultdict(list)
+    for problem in problems:
+        parts[problem.split].append(problem)
     rows, grids = [], {}
     for split, some in parts.items():
         drawn = benchmark.predictions(answer, some, units_first=options.units_first)
@@ -296,12 +294,7 @@ def function(name: str) -> scoring.Answerer:
 
 
 def tell(
-    options: argparse.Namespace,
-    grids: Mapping[int, Grid],
-    size: int,
-    sources: Sources,
-    beside: tuple[str, Grid] | None,
-    split: str = "",
+    options: argparse.Namespace, grids: Mapping[int, Grid], size: int, sources: Sources, beside: Beside, split: str = ""
 ) -> None:
     """Print the headline numbers and a line for every length; draw or write what was asked for."""
     first = next(iter(grids.values()))
@@ -353,7 +346,9 @@ def export(options: argparse.Namespace, sources: Sources) -> None:
     page.write_text(f"{PROBLEMS} export`.\n", encoding="utf-8")  # so that an interrupted export can be repeated
     if form:
         write = exporting.hub if options.hub else exporting.harness
-        files = write(exporting.pairs_of(options.selector, options.size), folder)
+        tasks = benchmark.TASKS.values() if options.selector == "all" else [benchmark.TASKS[options.selector]]
+        pairs = [(task, size) for task in tasks for size in task.sizes() if options.size in (None, size)]
+        files = write(pairs, folder)
     else:
         name = f"{options.selector.replace('/', '-')}-{options.split}"
         files = exporting.WRITERS[options.format](lines, folder, name)
@@ -414,25 +409,15 @@ def problems(options: argparse.Namespace, _: Sources) -> None:
 
 def card_of(options: argparse.Namespace, files: Sequence[Path]) -> str:
     """Return a data set card."""
-    from lengen.huggingface import card
-
-    frozen = ""
-    data = [{"split": options.split, "path": path.name} for path in files]
+    frozen, data = "", [{"split": options.split, "path": path.name} for path in files]
     if options.selector in benchmark.TASKS and options.split == "test":
         task, version = benchmark.task_of(options.selector), options.protocol
         sizes = task.sizes(version) if options.size is None else (options.size,)
         sums = Counter(benchmark.sum_of(task.name, size, version) for size in sizes)
         frozen = f" The SHA-256 of the problems of each size: {', '.join(sums)}."
-    head = {
-        "license": "mit",
-        "pretty_name": f"{options.selector}, {options.split}",
-        "language": ["en"],
-        "task_categories": ["text-generation"],
-        "tags": exporting.TAGS,
-        "configs": [{"config_name": "default", "data_files": data}],
-    }
     text = (
         f"# {options.selector}: {options.split}\n\n{PROBLEMS} export`.{frozen}\n\n`prompt` and `answer` are plain "
         f"text; `written_prompt`, `written_response` and `text` are what a setting of the suite writes of them.\n"
     )
-    return card(head, text)
+    configs = [{"config_name": "default", "data_files": data}]
+    return exporting.dataset_card(f"{options.selector}, {options.split}", text, configs=configs)

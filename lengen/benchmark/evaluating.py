@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lengen.benchmark.problem import Problem, frozen, held_out, training
 from lengen.benchmark.scoring import Answerer, Scores, check_problems, predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
-from lengen.clone import setting
+from lengen.repository import setting
 
 if TYPE_CHECKING:
     from lengen.loading import Model
@@ -60,10 +60,6 @@ EXAMPLES = 100_000
 """Training problems of a task if no number is given."""
 
 
-VERSIONS = (1, 2)
-"""Versions of the protocol."""
-
-
 def problems(
     source: "str | Spec",
     size: int | None = None,
@@ -91,7 +87,7 @@ def problems(
     """
     if split not in ("test", "carry", "train"):
         raise TaskError(f"split={split!r}: expected 'test', 'carry' or 'train'")
-    if version not in VERSIONS:
+    if version not in (1, 2):
         raise TaskError(f"version={version!r}: expected 1 or 2")
     if examples is not None and not (isinstance(examples, Integral) and examples > 0):
         raise TaskError(f"examples={examples!r}: expected a whole number, at least 1")
@@ -159,15 +155,15 @@ def evaluate(
     known = task_of(task, version)
     if problems is not None and size is not None:
         raise TaskError(f"size={size}: problems of one's own are asked; leave it out")
-    asked = frozen(task, known.papers if size is None else size, version) if problems is None else list(problems)
-    check_problems(asked)
-    if other := {problem.task for problem in asked} - {known.name}:
+    chosen = frozen(task, known.papers if size is None else size, version) if problems is None else list(problems)
+    check_problems(chosen)
+    if other := {problem.task for problem in chosen} - {known.name}:
         raise TaskError(f"task={task!r}: the problems are of {', '.join(sorted(other))}; name their task")
-    rows = predictions(answerer(answer, task, asked), asked, units_first=units_first)
-    return score(asked, rows, units_first=units_first)
+    rows = predictions(answerer(answer, task, chosen), chosen, units_first=units_first)
+    return score(chosen, rows, units_first=units_first)
 
 
-def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) -> Answerer:
+def answerer(answer: "Answerer | Model", task: str, problems: Sequence[Problem]) -> Answerer:
     """Return the function itself, or one that lets a model of this suite answer.
 
     `TaskError` for one of another task.
@@ -181,7 +177,7 @@ def answerer(answer: "Answerer | Model", task: str, asked: Sequence[Problem]) ->
         return answer
     if not hasattr(answer, "answers"):
         raise TaskError(f"{answer!r} answers nothing: expected a function from prompts to texts, or a lengen Model")
-    known, first = task_of(task), asked[0]
+    known, first = task_of(task), problems[0]
     try:
         computed = answer.true(first.operands)
     except ValueError as error:

@@ -8,14 +8,13 @@ from typing import Any
 
 from lengen.benchmark.problem import SPLITS, Problem, frozen, sum_of
 from lengen.benchmark.prompting import examples
-from lengen.benchmark.tasks import TASKS, Task
+from lengen.benchmark.tasks import Task
 
 COLUMNS = ("id", "task", "length", "count", "prompt", "answer", "text", "split")
 """Columns of tables of problems: those that its lines have."""
 Lines = Iterable[Mapping[str, Any]]
 """Problems as plain data."""
 CITATION = "@misc{lengen, title = {A reproduction suite for length generalization in arithmetic transformers}}"
-TAGS = ["arithmetic", "length-generalization", "benchmark"]
 SHOTS = 8
 """Solved problems for few-shot prompts."""
 
@@ -62,14 +61,21 @@ def _plain(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     return [problem._asdict() for problem in problems]
 
 
+def dataset_card(name: str, text: str, **more: object) -> str:
+    """Return the card of a data set of problems, with more fields in its head."""
+    from lengen.huggingface import card
+
+    tasks, tags = ["text-generation"], ["arithmetic", "length-generalization", "benchmark"]
+    head = {"license": "mit", "pretty_name": name, "language": ["en"], "task_categories": tasks, "tags": tags}
+    return card(head | more, text)
+
+
 CATEGORIES = {10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**9: "100K<n<1M"}
 """Below how many problems a dataset is of which size, as the Hub calls it."""
 
 
 def hub(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
     """Write a dataset of the Hub: a configuration for each task and size, a file for each split, a card and so on."""
-    from lengen.huggingface import card
-
     files: list[Path] = []
     configs, evaluated, total = [], [], 0
     for task, size in pairs:
@@ -83,12 +89,9 @@ def hub(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
         configs.append({"config_name": name, "data_files": paths})
         evaluated.append({"id": name.replace("-", "_"), "config": name, "split": "uniform"})
     category = next(name for most, name in CATEGORIES.items() if total < most)
-    head: dict[str, object] = {
-        "license": "mit", "pretty_name": "lengen-text", "language": ["en"], "task_categories": ["text-generation"],
-        "tags": TAGS, "size_categories": [category], "configs": configs,
-    }  # fmt: skip
     text = "\n".join(_form("hub.md", citation=CITATION)) + "\n"
-    (folder / "README.md").write_text(card(head, text), encoding="utf-8")
+    page = dataset_card("lengen-text", text, size_categories=[category], configs=configs)
+    (folder / "README.md").write_text(page, encoding="utf-8")
     first = ["name: lengen-text", "description: Arithmetic by length, far beyond the trained range", "tasks:"]
     lines = [*first, *(f"- {json.dumps(entry)}" for entry in evaluated)]
     return [*files, folder / "README.md", *_written(folder / "eval.yaml", lines)]
@@ -117,9 +120,3 @@ def harness(pairs: Sequence[tuple[Task, int]], folder: Path) -> list[Path]:
         "README.md": _form("README.md", tasks=described, citation=CITATION),
     }
     return [*files, *(path for name, lines in forms.items() for path in _written(folder / name, lines))]
-
-
-def pairs_of(name: str, size: int | None) -> list[tuple[Task, int]]:
-    """Return tasks and sizes: of one task or "all", of one size or all that the task has."""
-    tasks = TASKS.values() if name == "all" else [TASKS[name]]
-    return [(task, one) for task in tasks for one in task.sizes() if size in (None, one)]

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -15,11 +15,11 @@ from lengen.data.batch import Batch, response_start
 from lengen.data.lines import cleaned
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
-from lengen.digits import OperandError, Problems
+from lengen.digits import OperandError
 from lengen.metrics import count as metric_counts
 from lengen.part import SettingError
 from lengen.results.records import Counts, Grid
-from lengen.tasks.base import Task, typed
+from lengen.tasks.base import typed
 
 Line = dict[str, Any]
 
@@ -34,11 +34,6 @@ def of_tests(data: TaskData, name: str, examples: int) -> str:
     return f"{name}{seed}{part}"
 
 
-def examples_of(ids: Iterable[str], usual: int) -> int:
-    """Return the number of examples that ids of test problems name by their `of_tests`; the usual one if none does."""
-    return next((int(said[1]) for id in ids if (said := re.search(r"/examples=(\d+)/", id))), usual)
-
-
 def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name: str) -> Iterator[Line]:
     """Yield the test problems of cells, with prompt and response as the setting writes them beside the plain ones.
 
@@ -49,7 +44,12 @@ def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name:
     for length, count in cells:
         problems = data.test(length, count, examples)
         rows, answers = typed(task, problems), task.text(problems)
-        _check(task, rows[0], problems.select(torch.tensor([0])))
+        is_read_back = False
+        with suppress(OperandError):
+            is_read_back = task.text(task.parse(rows[0])) == answers[:1]
+        if not is_read_back:
+            fault = f"problems of {task.name} have no plain operands that it reads back"
+            raise SettingError(f"{fault}; choose another task")
         batch = writer.write(problems)
         for place, (row, answer) in enumerate(zip(rows, answers, strict=True)):
             id = f"{start}/length={length}/count={count}/{place:05}"
@@ -70,16 +70,6 @@ def training(data: TaskData, steps: Iterable[int], name: str) -> Iterator[Line]:
             yield {"id": id, "task": data.spec.data.task.name, "text": text, "split": "train"}
 
 
-def _check(task: Task, row: Sequence[str], problem: Problems) -> None:
-    try:
-        read = task.parse(list(row))
-        same = task.text(read) == task.text(problem)
-    except OperandError:
-        same = False
-    if not same:
-        raise SettingError(f"problems of {task.name} have no plain operands that it reads back; choose another task")
-
-
 def _written(data: TaskData, batch: Batch, place: int) -> Line:
     tokens: Tensor = batch.tokens[place]
     if batch.source is not None:
@@ -89,51 +79,31 @@ def _written(data: TaskData, batch: Batch, place: int) -> Line:
     return {"written_prompt": data.vocab.decode(tokens[:start]), "written_response": data.vocab.decode(tokens[start:])}
 
 
-def responses(data: TaskData, texts: Sequence[str | None]) -> Tensor:
-    """Return texts in the symbols of a setting as token ids (B, R); unknown symbols get an id of their own."""
-    vocab = data.vocab
-    unknown = len(vocab)
-
-    def ids(text: str) -> list[int]:
-        found = []
-        for symbol in text.split() if vocab.separator else text:
-            try:
-                found.append(vocab.id(symbol))
-            except KeyError:
-                found.append(unknown)
-        return found
-
-    return pad_sequence([torch.tensor(ids(text or "") or [0]) for text in texts], batch_first=True)
-
-
-def true(data: TaskData, problems: Problems) -> Tensor:
-    """Return the true responses (B, R) of problems, as the setting writes them."""
-    return true_responses(data.writer.write(problems))
-
-
 def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = False) -> Grid:
     """Count predictions for a setting's own problems: ``raw`` ones by all metrics of its runs, or answers.
 
     Raises `PredictionError` for an id that no problem has, or for both kinds in one cell.
     """
-    test, given = data.spec.test, by_id(rows)
+    test, predicted = data.spec.test, by_id(rows)
     grid = Grid(("length", "count") if len(test.counts) > 1 else ("length",))
-    examples = examples_of(given, test.examples)
+    named = (re.search(r"/examples=(\d+)/", id) for id in predicted)  # by `of_tests`
+    examples = next((int(number[1]) for number in named if number), test.examples)
     start, known = of_tests(data, name, examples), set()
     kind = {"number": data.task.ROWS.numbers, "apart": not data.task.ROWS.numbers}
     for length, second in product(test.lengths, test.counts):
         prefix = f"{start}/length={length}/count={second}/"
-        if given and not any(id.startswith(prefix) for id in given):
+        if predicted and not any(id.startswith(prefix) for id in predicted):
             continue  # a cell that was left out as a whole
         problems = data.test(length, second, examples)
         ids = [f"{prefix}{place:05}" for place in range(len(problems.lengths))]
         known |= set(ids)
-        answers = [given.get(id, {}) for id in ids]
+        answers = [predicted.get(id, {}) for id in ids]
         if any("raw" in row for row in answers):
             if any("prediction" in row for row in answers):
                 raise PredictionError(f"{prefix}: some rows have raw and some have prediction; give one of both in all")
-            written = responses(data, [row.get("raw") for row in answers])
-            counts = metric_counts(written, true(data, problems), data.format, data.vocab, own_text=True)
+            texts = [data.vocab.encode(str(row.get("raw") or ""), unknown=len(data.vocab)) for row in answers]
+            written, true = pad_sequence(texts, batch_first=True), true_responses(data.writer.write(problems))
+            counts = metric_counts(written, true, data.format, data.vocab, own_text=True)
         else:
             right = sum(
                 "prediction" in row
@@ -143,7 +113,7 @@ def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = F
             counts = Counts(n=len(ids), correct=right, answer_correct=right)
         counts["absent"] = sum(not row for row in answers)
         grid.add((length, second)[: len(grid.axes)], MODE, counts)
-    if unknown := given.keys() - known:
+    if unknown := predicted.keys() - known:
         raise PredictionError(
             f"{len(unknown)} predictions are of no problem of {name}, such as {min(unknown)}: score with the --profile "
             f"and --seed of their export; expected ids such as {start}/length={test.lengths[0]}/"

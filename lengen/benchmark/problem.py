@@ -111,11 +111,11 @@ def read_line(text: str, task: Task | str, id: str = "") -> Problem:
     task = task_of(task) if isinstance(task, str) else task
     text = text.removeprefix(BYTE_ORDER_MARK).strip()
     if text.startswith("{"):
-        given = _of_json(text)
-        if given.task != task.name:
-            raise TaskError(f"'{text[:60]}' is a problem of {given.task}, not of {task.name}")
-        operands = task.read_prompt(given.prompt)
-        return _checked(of_operands(task, given.id, given.cell, operands, given.split), given.answer, task)
+        stated = _of_json(text)
+        if stated.task != task.name:
+            raise TaskError(f"'{text[:60]}' is a problem of {stated.task}, not of {task.name}")
+        operands = task.read_prompt(stated.prompt)
+        return _checked(of_operands(task, stated.id, stated.cell, operands, stated.split), stated.answer, task)
     parts, answer = parted(text, task.operator, table=not task.apart)
     operands = task.checked(parts, text)
     second = {"digits": len(operands[-1]), "operands": len(operands)}.get(task.second, 1)
@@ -133,8 +133,8 @@ def _checked(problem: Problem, answer: str, task: Task) -> Problem:
 def _of_json(text: str) -> Problem:
     try:
         values = json.loads(text)
-        given = [values[name] for name in Problem._fields[:-1]]  # a problem need not say of which split it is
-        return msgspec.convert([*given, values.get("split", "test")], Problem)
+        fields = [values[name] for name in Problem._fields[:-1]]  # a problem need not say of which split it is
+        return msgspec.convert([*fields, values.get("split", "test")], Problem)
     except (ValueError, TypeError, KeyError, RecursionError, msgspec.ValidationError):
         raise TaskError(
             f"'{text[:60]}' is not a problem of the benchmark: expected JSON with id, task, prompt and answer (texts), "
@@ -145,18 +145,18 @@ def _of_json(text: str) -> Problem:
 def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str = "problems") -> list[Problem]:
     """Return problems of a file, one a line; raises `TaskError` that names up to five wrong lines."""
     task = task_of(task) if isinstance(task, str) else task
-    found, wrong = [], []
+    problems, wrong = [], []
     for number, text in filled(lines, header=task is not None):
         try:
             if task is None and not text.lstrip().startswith("{"):
                 raise TaskError(f"'{text.strip()[:60]}' does not name its task")
-            found.append(_of_json(text) if task is None else read_line(text, task, f"{name}/{number}"))
+            problems.append(_of_json(text) if task is None else read_line(text, task, f"{name}/{number}"))
         except TaskError as error:
             wrong.append(f"line {number}: {error}")
-    wrong += [f"{n} lines have the id {id!r}" for id, n in Counter(one.id for one in found).items() if n > 1]
+    wrong += [f"{n} lines have the id {id!r}" for id, n in Counter(problem.id for problem in problems).items() if n > 1]
     if wrong:
         raise TaskError(f"{name}: {listed(wrong)}")
-    return found
+    return problems
 
 
 FOLDER = Path(__file__).parent / "problems"

@@ -112,10 +112,10 @@ def decoration(rows: Iterable[Row]) -> str:
 
 def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
     """Return predictions by their seed, 0 if they name none or if there are none."""
-    found: dict[int, list[Row]] = {}
+    rows_of: dict[int, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.get("seed", 0), []).append(row)
-    return dict(sorted(found.items())) or {0: []}
+        rows_of.setdefault(row.get("seed", 0), []).append(row)
+    return dict(sorted(rows_of.items())) or {0: []}
 
 
 def by_id(rows: Iterable[Row]) -> dict[str, Row]:
@@ -123,19 +123,19 @@ def by_id(rows: Iterable[Row]) -> dict[str, Row]:
 
     Raises `PredictionError` for an id that occurs twice.
     """
-    given: dict[str, Row] = {}
+    rows_of: dict[str, Row] = {}
     for row in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("id"), str):
             raise PredictionError(f"{row!r:.40} is no prediction; expected a dictionary with id and prediction")
-        for said in (row.get("prediction"), row.get("raw")):
-            if not isinstance(said, str | Integral | None):
-                raise PredictionError(f"{row['id']}: {said!r:.40} is no prediction; expected a text")
-        if row["id"] in given:
-            if (seeds := {given[row["id"]].get("seed", 0), row.get("seed", 0)}) and len(seeds) > 1:
+        for text in (row.get("prediction"), row.get("raw")):
+            if not isinstance(text, str | Integral | None):
+                raise PredictionError(f"{row['id']}: {text!r:.40} is no prediction; expected a text")
+        if row["id"] in rows_of:
+            if (seeds := {rows_of[row["id"]].get("seed", 0), row.get("seed", 0)}) and len(seeds) > 1:
                 raise PredictionError(f"predictions are of seeds {sorted(seeds)}: lengen.benchmark.by_seed parts them")
             raise PredictionError(f"{row['id']} occurs twice among the predictions of one seed; leave one out")
-        given[row["id"]] = row
-    return given
+        rows_of[row["id"]] = row
+    return rows_of
 
 
 def check_problems(problems: Sequence[object]) -> None:
@@ -230,9 +230,9 @@ def score(
     """
     problems = list(problems) if isinstance(problems, Iterable) else problems
     check_problems(problems)
-    given = by_id(_rows(problems, predictions))
-    check_given(list(given.values()))
-    if unknown := given.keys() - {problem.id for problem in problems}:
+    predicted = by_id(_rows(problems, predictions))
+    check_given(list(predicted.values()))
+    if unknown := predicted.keys() - {problem.id for problem in problems}:
         raise PredictionError(
             f"{len(unknown)} predictions are of other problems, such as {min(unknown)}; expected ids of the "
             f"{len(problems)} problems scored, such as {problems[0].id}"
@@ -240,13 +240,13 @@ def score(
     second = any(problem.count > 1 for problem in problems)
     grid = Scores(("length", "count") if second else ("length",), {}, *size_of(problems))
     for problem in problems:
-        answer = answer_of(given[problem.id], problem.task, units_first) if problem.id in given else None
+        answer = answer_of(predicted.get(problem.id, {}), problem.task, units_first)
         grid.add(problem.cell if second else problem.cell[:1], MODE, _counts(problem, answer, units_first))
     if grid.version > 1 and grid.size:
         lengths = levels(grid)
-        for level in [*lengths][stopped([int(counts["correct"]) for counts in lengths.values()]) :]:
-            for cell in (cell for cell in grid.scores if max(cell) == level):
-                grid.scores[cell][MODE]["absent"] = 0
+        unasked = [*lengths][stopped([int(counts["correct"]) for counts in lengths.values()]) :]
+        for cell in (cell for cell in grid.scores if max(cell) in unasked):
+            grid.scores[cell][MODE]["absent"] = 0
     return grid
 
 
@@ -292,7 +292,7 @@ def kind_of(answer: str | Sequence[str], true: str | Sequence[str], number: bool
     if longer:
         return KINDS[1]
     if number and str(answer).isdecimal():
-        off = {(int(said) - int(right)) % 10 for said, right in zip(answer, true, strict=True)}
+        off = {(int(written) - int(right)) % 10 for written, right in zip(answer, true, strict=True)}
         return KINDS[2] if off <= {0, 1, 9} else KINDS[3]
     return KINDS[3]
 
@@ -303,11 +303,11 @@ def _counts(problem: Problem, answer: str | None, units_first: bool) -> Counts:
     task = TASKS.get(problem.task)
     apart = task is not None and task.apart
     true: Sequence[str] = problem.answer.split() if apart else problem.answer
-    said: Sequence[str] = (answer or "").split() if apart else answer or ""
-    edits = 0 if said == true else Levenshtein.distance(said, true)
+    written: Sequence[str] = (answer or "").split() if apart else answer or ""
+    edits = 0 if written == true else Levenshtein.distance(written, true)
     right = int(answer == problem.answer)
     number = task is not None and task.numbers
-    kind = "" if right or answer is None else kind_of(said, true, number, units_first and number)
+    kind = "" if right or answer is None else kind_of(written, true, number, units_first and number)
     counts = {"n": 1, "correct": right, "answer_correct": right, "absent": int(answer is None), "edit_sum": edits}
     counts |= {"edit_capped": min(edits, len(true)), "reference_tokens": len(true)}
     return Counts(counts | {name: int(name == kind) for name in KINDS})
@@ -336,7 +336,8 @@ def predictions(
         part = [problem for problem in problems if max(problem.cell) == length]
         answers = {row["id"]: row for row in _answered(answer, part, at_once)}
         rows += answers.values()
-        right.append(sum(answer_of(answers.get(one.id, {}), one.task, units_first) == one.answer for one in part))
+        texts = [answer_of(answers.get(problem.id, {}), problem.task, units_first) for problem in part]
+        right.append(sum(text == problem.answer for text, problem in zip(texts, part, strict=True)))
     return rows
 
 
@@ -347,9 +348,9 @@ def _answered(answer: Answerer, problems: Sequence[Problem], at_once: int) -> li
         try:
             texts = answer([problem.prompt for problem in part])
         except (Exception, SystemExit) as error:  # whatever a stranger's function raises
-            said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            fault = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise TaskError(
-                f"the function failed for {part[0].prompt!r:.40} and {len(part) - 1} more ({said}); expected that it "
+                f"the function failed for {part[0].prompt!r:.40} and {len(part) - 1} more ({fault}); expected that it "
                 "takes a list of prompts and returns a list of as many texts"
             ) from error
         sized = isinstance(texts, Sequence) or hasattr(texts, "tolist")  # or an array
@@ -442,18 +443,15 @@ def rows(grids: Mapping[int, Grid], size: int, frozen: bool = True) -> list[dict
     """Return the measures of each seed as data for JSON, which has no nan: None where nothing was measured."""
     rest = {} if frozen else dict.fromkeys(OF_FROZEN)
     seeds = [measures(grid, size)._asdict() | {"seed": seed} | rest for seed, grid in grids.items()]
-    return [{name: _or_null(value) for name, value in row.items()} for row in seeds]
+    without_nan: list[dict[str, Any]] = json.loads(json.dumps(seeds), parse_constant=lambda _: None)
+    return without_nan
 
 
-def _or_null(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_or_null(part) for part in value]
-    return None if value != value else value
+Beside = tuple[str, Grid] | None
+"""Scores by their name that are printed beside others."""
 
 
-def lines(
-    grids: Mapping[int, Grid], size: int, frozen: bool = True, beside: tuple[str, Grid] | None = None
-) -> Iterator[str]:
+def lines(grids: Mapping[int, Grid], size: int, frozen: bool = True, beside: Beside = None) -> Iterator[str]:
     """Yield the measures over seeds, and exact match at every length beside that of a named grid."""
     of_seeds = [measures(grid, size) for grid in grids.values()]
     for name in ("in_range", "reach", "area", "edits", "absent"):
@@ -466,7 +464,7 @@ def lines(
     yield f"\n{'length':>6}{'problems':>10}  {'exact match':<25}{'95 % interval':<16}" + (name if beside else kinds)
     for length in sorted({*by_seed[0], *theirs}):
         counts = [levels[length] for levels in by_seed if length in levels]
-        rate = over_seeds([one.rate("correct") for one in counts]).text(3) if counts else "-"
+        rate = over_seeds([part.rate("correct") for part in counts]).text(3) if counts else "-"
         total = sum(counts[1:], counts[0]) if counts else Counts(n=0, correct=0)
         interval = "{:.3f} to {:.3f}".format(*wilson(total["correct"], total["n"]))
         wrong = "".join(f"{int(total.get(kind, 0)) or '-':>14}" for kind in KINDS)

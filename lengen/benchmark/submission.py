@@ -95,20 +95,19 @@ def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Pa
     path = folder / PREDICTIONS[0]
     if path.exists() and (folder / HEADER).exists():
         there = _decoded(folder / HEADER)
-        others = set(there.seeds) - set(head.seeds)
         for name in SAME:
             old, new = getattr(there, name), getattr(head, name)
             if old != new:
                 raise PredictionError(f"{folder} has predictions of {name} {old}, not {new}: name a new folder")
-        if others:
+        if set(there.seeds) - set(head.seeds):
             head = msgspec.structs.replace(there, seeds=head.seeds)
     before = scoring.read_predictions(path) if path.exists() else []
     new = {(row.get("seed", 0), chain_of(row["id"])) for row in rows}
-    kept = [row for row in before if (row.get("seed", 0), chain_of(row["id"])) not in new]
-    found = by_seed([*kept, *rows])
-    lines = [json.dumps(row, separators=(",", ":")) + "\n" for part in found.values() for row in part]
+    others = [row for row in before if (row.get("seed", 0), chain_of(row["id"])) not in new]
+    seeds = by_seed([*others, *rows])
+    lines = [json.dumps(row, separators=(",", ":")) + "\n" for part in seeds.values() for row in part]
     path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
-    text = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(head, seeds=tuple(found))), indent=1)
+    text = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(head, seeds=tuple(seeds))), indent=1)
     (folder / HEADER).write_bytes(text + b"\n")
     return [folder / HEADER, path]
 
@@ -124,26 +123,26 @@ def _decoded(path: Path) -> Header:
 
 def read_header(path: Path) -> Header:
     """Return the header of a file; raises `PredictionError`."""
-    found = _decoded(path)
+    head = _decoded(path)
     try:
-        known = task_of(found.task, found.version)
-        known.lengths(found.size, found.version)
+        known = task_of(head.task, head.version)
+        known.lengths(head.size, head.version)
     except TaskError as error:
         raise PredictionError(f"{path}: {error}; docs/benchmark.md lists the fields of a header") from None
-    if found.problems_sha256 != sum_of(found.task, found.size, found.version):
-        raise PredictionError(f"{path}: problems_sha256 is not that of the frozen problems of {found.task}")
-    if found.kind == "trained" and not found.parameters:
+    if head.problems_sha256 != sum_of(head.task, head.size, head.version):
+        raise PredictionError(f"{path}: problems_sha256 is not that of the frozen problems of {head.task}")
+    if head.kind == "trained" and not head.parameters:
         raise PredictionError(f"{path}: parameters is 0; expected the number of those of a trained model")
-    if found.kind == "trained" and found.trained is None:
+    if head.kind == "trained" and head.trained is None:
         raise PredictionError(f"{path}: expected 'trained', with length, count and examples, as kind is trained")
-    if found.trained is not None:
-        for name, (_, most) in (("length", found.trained.length), ("count", found.trained.count)):
-            if most > (found.size if name == "length" or known.second else 1):
+    if head.trained is not None:
+        for name, (_, most) in (("length", head.trained.length), ("count", head.trained.count)):
+            if most > (head.size if name == "length" or known.second else 1):
                 raise PredictionError(
-                    f"{path}: trained.{name} up to {most} and scored at size {found.size}: choose a size of "
-                    f"{', '.join(map(str, known.sizes(found.version)))} that is at least as long"
+                    f"{path}: trained.{name} up to {most} and scored at size {head.size}: choose a size of "
+                    f"{', '.join(map(str, known.sizes(head.version)))} that is at least as long"
                 )
-    return found
+    return head
 
 
 def read_submission(folder: Path, split: str = "uniform") -> tuple[Header, dict[int, Scores]]:
@@ -151,42 +150,31 @@ def read_submission(folder: Path, split: str = "uniform") -> tuple[Header, dict[
 
     Raises `PredictionError`, also for seeds with equal faults.
     """
-    return _scored(*_read(folder), split)
-
-
-def _read(folder: Path) -> tuple[Header, Path, dict[int, list[Row]]]:
-    """Return the header of a folder, its file of predictions and the rows of every seed."""
-    found = read_header(folder / HEADER)
+    head = read_header(folder / HEADER)
     files = [folder / name for name in PREDICTIONS if (folder / name).is_file()]
     if len(files) != 1:
         raise PredictionError(f"{folder}: expected one of {' and '.join(PREDICTIONS)} beside {HEADER}")
-    given = scoring.read_predictions(files[0])
-    scoring.check_given(given, f"{files[0]}: ")
-    rows = by_seed(given)
-    if tuple(rows) != tuple(sorted(found.seeds)):
-        raise PredictionError(f"{files[0]}: predictions are of seeds {list(rows)}, {HEADER} names {list(found.seeds)}")
-    return found, files[0], rows
-
-
-def _scored(
-    found: Header, file: Path, given: dict[int, list[Row]], split: str = "uniform"
-) -> tuple[Header, dict[int, Scores]]:
-    rows = {seed: [one for one in part if chain_of(one["id"]) == split] for seed, part in given.items()}
+    predictions, file = scoring.read_predictions(files[0]), files[0]
+    scoring.check_given(predictions, f"{file}: ")
+    rows = by_seed(predictions)
+    if tuple(rows) != tuple(sorted(head.seeds)):
+        raise PredictionError(f"{file}: predictions are of seeds {list(rows)}, {HEADER} names {list(head.seeds)}")
+    rows = {seed: [row for row in part if chain_of(row["id"]) == split] for seed, part in rows.items()}
     if split != "uniform":
         rows = {seed: part for seed, part in rows.items() if part}
-    asked = frozen(found.task, found.size, found.version, split) if rows else []
-    units_first = found.order == "units first"
-    right = {(problem.id, problem.answer) for problem in asked}
+    problems = frozen(head.task, head.size, head.version, split) if rows else []
+    units_first = head.order == "units first"
+    right = {(problem.id, problem.answer) for problem in problems}
     faults: dict[frozenset[tuple[str, str | None]], int] = {}
-    for seed, part in rows.items() if found.kind == "trained" else ():
-        wrong = frozenset((row["id"], scoring.answer_of(row, found.task, units_first)) for row in part) - right
+    for seed, part in rows.items() if head.kind == "trained" else ():
+        wrong = frozenset((row["id"], scoring.answer_of(row, head.task, units_first)) for row in part) - right
         if wrong and wrong in faults:
             raise PredictionError(
                 f"{file}: seeds {faults[wrong]} and {seed} have the same {len(wrong)} wrong predictions; expected "
                 f"those of trainings of their own"
             )
         faults[wrong] = seed
-    return found, {seed: scoring.score(asked, part, units_first=units_first) for seed, part in rows.items()}
+    return head, {seed: scoring.score(problems, part, units_first=units_first) for seed, part in rows.items()}
 
 
 def chain_of(id: str) -> str:
@@ -202,35 +190,35 @@ BLOCK = re.compile(r"(<!-- submissions: begin [^\n]*-->\n).*?(<!-- submissions: 
 Place = tuple[int, int, int, float]
 
 
-def _measured(head: Header, grids: dict[int, Scores]) -> tuple[Header, dict[str, list[Any]]]:
-    """Return the header of a submission and each of its `scoring.Measures`, one value per seed."""
-    found = [scoring.measures(grid, head.size)._asdict() for grid in grids.values()]
-    return head, {name: [seed[name] for seed in found] for name in scoring.Measures._fields}
+def _measured(head: Header, grids: dict[int, Scores]) -> dict[str, list[Any]]:
+    """Return each of the `scoring.Measures` of a submission, one value per seed."""
+    seeds = [scoring.measures(grid, head.size) for grid in grids.values()]
+    return dict(zip(scoring.Measures._fields, map(list, zip(*seeds, strict=True)), strict=True))
 
 
 def row(folder: Path) -> tuple[Place, dict[str, object]]:
     """Return the cells of a submission, after its place: tasks in their order, sizes, the largest area first."""
-    held = _read(folder)
-    head, found = _measured(*_scored(*held))
-    chains = _scored(*held, "carry-all")[1].values() if task_of(head.task).chains else ()
-    area = over_seeds(found["area"])
+    head, grids = read_submission(folder)
+    chains = read_submission(folder, "carry-all")[1].values() if task_of(head.task).chains else ()
+    measures = _measured(head, grids)
+    area = over_seeds(measures["area"])
     cells = {
         "task": head.task,
         "size": head.size,
         "protocol": head.version,
         "model": head.model,
         "kind": head.kind,
-        "reach": over_seeds(found["reach"]).text(0),
-        "in range": over_seeds(found["in_range"]).text(),
+        "reach": over_seeds(measures["reach"]).text(0),
+        "in range": over_seeds(measures["in_range"]).text(),
         **{
             f"{multiple:g}x": over_seeds(rates).text()
-            for multiple, rates in zip(scoring.SHOWN, zip(*found["at"], strict=True), strict=True)
+            for multiple, rates in zip(scoring.SHOWN, zip(*measures["at"], strict=True), strict=True)
         },
         "area": area.text(),
         "carries": over_seeds([grid.reach for grid in chains]).text(0) if chains else "-",
-        "edits": over_seeds(found["edits"]).text(),
-        "absent": max(found["absent"]),
-        "seeds": len(found["area"]),
+        "edits": over_seeds(measures["edits"]).text(),
+        "absent": max(measures["absent"]),
+        "seeds": len(measures["area"]),
         "parameters": f"{head.parameters:,}",
         "examples": f"{head.trained.examples:,}" if head.trained else "-",
     }
@@ -239,11 +227,12 @@ def row(folder: Path) -> tuple[Place, dict[str, object]]:
 
 def eval_results(folder: Path, dataset: str) -> str:
     """Return a submission as a file of ``.eval_results`` in a model's repository, for a dataset of ``export --hub``."""
-    head, found = _measured(*read_submission(folder))
-    area, seeds = over_seeds(found["area"]).text(), len(found["area"])
+    head, grids = read_submission(folder)
+    measures = _measured(head, grids)
+    area, seeds = over_seeds(measures["area"]).text(), len(grids)
     entry = {
         "dataset": {"id": dataset, "task_id": f"{head.task}_{head.size}"},
-        "value": over_seeds(found["reach"]).median,
+        "value": over_seeds(measures["reach"]).median,
         "notes": f"reach, {head.protocol}, {head.kind}, median of {seeds} seeds; area {area}",
     }
     return f"- {json.dumps(entry)}\n"
@@ -294,4 +283,4 @@ def table(folder: Path) -> str:
 
 def page(text: str, folder: Path) -> str:
     """Return a page with its table written anew."""
-    return BLOCK.sub(lambda found: f"{found[1]}{table(folder)}{found[2]}", text)
+    return BLOCK.sub(lambda block: f"{block[1]}{table(folder)}{block[2]}", text)

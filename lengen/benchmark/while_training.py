@@ -69,8 +69,8 @@ class BenchmarkScores(Asking):
             except TypeError as error:
                 fault = "expected a function of the module that returns one from prompts to texts"
                 raise TypeError(f"BenchmarkScores(answer=): {fault}, as lambda module: ...; found: {error}") from error
-        if callable(own := getattr(module, "answer", None)):
-            return own  # type: ignore[no-any-return]
+        if callable(method := getattr(module, "answer", None)):
+            return method  # type: ignore[no-any-return]
         if isinstance(getattr(module, "model", None), Transformer):
             return load(module)  # type: ignore[arg-type]
         fault = f"{type(module).__name__}: expected a method answer(prompts) that returns as many texts"

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +15,7 @@ from lightning.pytorch.trainer.states import TrainerFn
 from torch import nn
 
 from lengen.callbacks.loggers import MetricsLogger
-from lengen.callbacks.monitoring import TrainingLoss, silent
+from lengen.callbacks.monitoring import TrainingLoss
 from lengen.data.datamodule import ArithmeticData, data_of
 from lengen.data.reading import can_run_free
 from lengen.data.task_data import TaskData
@@ -24,7 +25,7 @@ from lengen.digits import OperandError, Problems, cells, generator, whole
 from lengen.metrics import count
 from lengen.models import Transformer
 from lengen.models.foreign import Foreign, Predicting, answering
-from lengen.results.progress import Progress, Report, write_whole
+from lengen.results.progress import Progress, Report, silent, write_whole
 from lengen.results.records import Counts, Grid, RecordError
 
 
@@ -110,7 +111,7 @@ def check_numbers(where: str, numbers: Mapping[str, object]) -> None:
 class Measurement(Asking, ABC):
     """Asks a model about problems of the data; what it answers are attributes.
 
-    A run stores the ``arrays`` and ``scalars`` of all its measurements.
+    A run stores the ``arrays``, ``scalars`` and ``info`` of all its measurements.
 
     Args:
         data: The problems, where the Trainer trains on data of your own; None: its `ArithmeticData`.
@@ -135,13 +136,12 @@ class Measurement(Asking, ABC):
         """Named arrays, for figures."""
         self.scalars: dict[str, float] = {}
         """Named numbers."""
+        self.info: dict[str, object] = {}
+        """Further entries of run.json, by name."""
         self.writes_files = True
         """Of several processes the first one writes."""
-
-    @property
-    def reads_attention(self) -> bool:
+        self.reads_attention = False
         """The model has to show its attention."""
-        return False
 
     @abstractmethod
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
@@ -190,10 +190,10 @@ def score_cell(model: Transformer, writer: Writer, problems: Problems, free_runn
     Exact match is the same in both modes (see `lengen.decoding.decoding`). The final answer is not: teacher-forced, the
     true scratchpad stands in the context; free-running, the model's own does. Only examples that fail are decoded.
     """
-    totals: dict[str, Counts] = {}
+    totals: dict[str, Counts] = defaultdict(Counts)
     for part in problems.parts(at_once(writer, problems, model)):
         for mode, score in _score(model, writer, part, free_running).items():
-            totals[mode] = totals[mode] + score if mode in totals else score
+            totals[mode] += score
     return totals
 
 

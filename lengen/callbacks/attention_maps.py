@@ -68,12 +68,9 @@ class AttentionMaps(Measurement):
             raise OperandError(f"cells={cells!r:.60}: expected pairs (length, count), such as [(2, 3)]") from None
         self.cells = [cell for length, count in pairs for cell in checked([length], [count])]
         self.examples = whole("examples", examples)
+        self.reads_attention = bool(self.cells)
         self.map: AttentionMap | None = None
         self.key_counts: list[KeyCount] = []
-
-    @property
-    def reads_attention(self) -> bool:
-        return bool(self.cells)
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Refuse cells that have no problems, or no room, and two texts, before anything is trained."""
@@ -175,10 +172,7 @@ class Probes(Measurement):
     def __init__(self, problems: Sequence[Sequence[object]], *, data: ArithmeticData | TaskData | None = None) -> None:
         super().__init__(data)
         self.problems = problem_texts(problems)
-
-    @property
-    def reads_attention(self) -> bool:
-        return bool(self.problems)
+        self.reads_attention = bool(self.problems)
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for number, operands in enumerate(self.problems):

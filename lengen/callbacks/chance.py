@@ -65,19 +65,15 @@ def trained_examples(data: TaskData) -> list[Batch]:
 
 
 class Chance(Measurement):
-    """Compares a trained model with chance; ``found`` goes into run.json.
+    """Compares a trained model with chance.
 
-    That is ``never_left_chance`` with both losses, in nats per token, for a model that is not below, else nothing. A
-    model that was not trained is not asked. Of one in which tokens see later ones this says nothing: it may read what
-    it is asked.
+    Its ``info`` is ``never_left_chance`` with both losses, in nats per token, for a model that is not below, else
+    nothing. A model that was not trained is not asked. Of one in which tokens see later ones this says nothing: it may
+    read what it is asked.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: dict[str, object] = {}
-
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
-        self.found = {}
+        self.info = {}
         if not data.spec.train.steps or not model.spec.causal:
             return
         batches = trained_examples(data)
@@ -88,4 +84,4 @@ class Chance(Measurement):
             f"it never left chance: its loss, {reached:.3f} nats a token, is not below the {least:.3f} of a model that "
             "does not look at its input; its scores say nothing about the method"
         )
-        self.found = {"never_left_chance": {"loss": reached, "chance": least}, "notes": [note]}
+        self.info = {"never_left_chance": {"loss": reached, "chance": least}, "notes": [note]}

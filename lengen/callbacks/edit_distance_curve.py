@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -50,14 +51,12 @@ class EditDistanceCurve(Measurement):
         self, lengths: Sequence[int] = (), counts: Sequence[int] = (1,), examples: int = 1000, *,
         scored: AccuracyGrid | None = None, data: ArithmeticData | TaskData | None = None, every_n_steps: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(data, every_n_steps)
-        self.scored = scored
-        self.alone = AccuracyGrid(lengths, counts, examples)
-        self.counts = sorted({count for _, count in cells([1], counts)})
-        if scored is not None:
-            self.data, self.every_n_steps = scored.data, scored.every_n_steps
-            tested = {count for _, count in scored.cells}
-            self.counts = list(tested) if len(tested) == 1 else self.counts
+        self.alone = scored is None
+        """It scores a grid of its own."""
+        self.scored = scored or AccuracyGrid(lengths, counts, examples, data=data, every_n_steps=every_n_steps)
+        super().__init__(self.scored.data, self.scored.every_n_steps)
+        tested = {count for _, count in self.scored.cells}
+        self.counts = list(tested) if len(tested) == 1 else sorted({count for _, count in cells([1], counts)})
         self.curve: dict[int, float] = {}
 
     def _name(self, length: int) -> str:
@@ -68,7 +67,7 @@ class EditDistanceCurve(Measurement):
         return {self._name(length): value for length, value in self.curve.items()}
 
     def names(self) -> list[str]:
-        return [self._name(length) for length, _ in (self.scored or self.alone).cells]
+        return [self._name(length) for length, _ in self.scored.cells]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a length: edits per token."""
@@ -89,13 +88,12 @@ class EditDistanceCurve(Measurement):
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Refuse lengths that have no problems, or no room, before anything is trained."""
         super().setup(trainer, pl_module, stage)
-        if self.scored is not None:
+        if not self.alone:
             self._check(self.scored, trainer.callbacks)  # type: ignore[attr-defined]
             self.scored.is_monitored |= self.is_monitored
         else:
             try:
-                self.alone.data = self.data
-                self.alone.setup(trainer, pl_module, stage)
+                self.scored.setup(trainer, pl_module, stage)
             except (OperandError, SettingError) as error:
                 raise type(error)(f"EditDistanceCurve(counts={self.counts}): {error}") from None
 
@@ -110,12 +108,11 @@ class EditDistanceCurve(Measurement):
             )
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
-        if self.scored is None:
-            self.alone.measure(model, data, report)
-        grid = (self.scored or self.alone).grid
-        written: dict[int, Counts] = {}
-        for cell, mode, counts in sorted(grid.entries(), key=lambda entry: entry[0]):
+        if self.alone:
+            self.scored.measure(model, data, report)
+        written: dict[int, Counts] = defaultdict(Counts)
+        for cell, mode, counts in sorted(self.scored.grid.entries(), key=lambda entry: entry[0]):
             if mode == "free_running" and (not cell[1:] or cell[1] in self.counts):
-                written[cell[0]] = written[cell[0]] + counts if cell[0] in written else counts
+                written[cell[0]] += counts
         rate = (EDIT_DISTANCE.numerator, EDIT_DISTANCE.denominator)
         self.curve = {length: counts.rate(*rate) for length, counts in written.items()}

@@ -115,13 +115,16 @@ class LearningCurves(Callback):
     def points(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
         """Yield name and value of every curve at the present state of a model."""
         if data is not self._of:
-            self._of, self._batches = data, {}
-        for cell in self.cells:
-            if cell not in self._batches:
-                self._batches[cell] = data.writer.write(data.test(*cell, self.examples))
+            self._of = data
+            self._batches = {cell: data.writer.write(data.test(*cell, self.examples)) for cell in self.cells}
         for length in self.lengths:
-            losses = [response_losses(model, batch) for cell, batch in self._batches.items() if cell[0] == length]
-            yield from self._found(joined(losses), length, data)
+            batches = [batch for cell, batch in self._batches.items() if cell[0] == length]
+            losses = joined([response_losses(model, batch) for batch in batches])
+            yield f"exact_match.{length}", float(losses.correct.float().mean())
+            yield f"answer_loss.{length}", float(losses.loss.sum() / losses.sizes.sum())
+            if length == data.task.longest and _answers_in_digits(data):
+                for place, value in enumerate(digit_losses(losses, data.format.reversed_answer), start=1):
+                    yield f"digit_loss.{place}", value
         yield from self._subtasks(model, data)
 
     def _subtasks(self, model: Transformer, data: TaskData) -> Iterator[tuple[str, float]]:
@@ -133,10 +136,3 @@ class LearningCurves(Callback):
         for kind, name in enumerate(format.names):
             part = problems._replace(kinds=torch.full((len(problems.lengths),), kind))
             yield f"subtask.{name}", float(response_losses(model, data.writer.write(part)).correct.float().mean())
-
-    def _found(self, losses: Losses, length: int, data: TaskData) -> Iterator[tuple[str, float]]:
-        yield f"exact_match.{length}", float(losses.correct.float().mean())
-        yield f"answer_loss.{length}", float(losses.loss.sum() / losses.sizes.sum())
-        if length == data.task.longest and _answers_in_digits(data):
-            for place, value in enumerate(digit_losses(losses, data.format.reversed_answer), start=1):
-                yield f"digit_loss.{place}", value

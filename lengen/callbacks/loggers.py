@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ VALIDATION = "val_exact_match"
 TRAIN_LOSS = "train_loss"
 """Name of the training loss in nats per target token; an auxiliary task adds its own name behind a dot."""
 LEARNING_RATE = "learning_rate"
+LEFT_OUT = ("epoch", LEARNING_RATE)
+"""Not in metrics.csv: Lightning's epoch, which is an evaluation here, and what is a formula of the step
+(`lengen.training.module.learning_rate_factor`)."""
 HEADER = ",".join(METRIC_COLUMNS) + "\n"
 
 
@@ -42,24 +45,16 @@ class MetricsLogger(Logger):
 
     Args:
         folder: Where the file is; it has to exist.
-        leave_out: Names that are not written: Lightning's epoch, which is an evaluation here, and the learning rate,
-            which is a formula of the step (`lengen.training.module.learning_rate_factor`).
     """
 
-    def __init__(self, folder: Path, leave_out: Collection[str] = ("epoch", LEARNING_RATE)) -> None:
+    name = "metrics"
+    version = ""
+
+    def __init__(self, folder: Path) -> None:
         super().__init__()
         self.path = Path(folder) / METRICS
-        self.leave_out = frozenset(leave_out)
         self._trainer: Trainer | None = None
         self._resumed = False
-
-    @property
-    def name(self) -> str:
-        return "metrics"
-
-    @property
-    def version(self) -> str:
-        return ""
 
     @property
     def save_dir(self) -> str:
@@ -93,7 +88,7 @@ class MetricsLogger(Logger):
             self._resumed = False
             write_metrics(self.path, [row for row in read_metrics(self.path) if row[0] < done])
         with self.path.open("a", newline="") as file:
-            file.writelines(_row(done, name, value) for name, value in metrics.items() if name not in self.leave_out)
+            file.writelines(_row(done, name, value) for name, value in metrics.items() if name not in LEFT_OUT)
 
 
 def write_metrics(path: Path, rows: Sequence[tuple[int, str, float]]) -> None:

@@ -12,7 +12,7 @@ from lightning.pytorch.trainer.states import TrainerFn
 from lengen.callbacks.loggers import LEARNING_RATE, TRAIN_LOSS, VALIDATION
 from lengen.digits import whole
 from lengen.machine import machine
-from lengen.results.progress import Progress, Report, diverged, usable
+from lengen.results.progress import EXPLODED, Progress, Report, diverged, silent
 
 
 def loss_names(hints: Iterable[str]) -> list[str]:
@@ -38,10 +38,6 @@ def is_read(step: int, every: int, losses: int, last: int) -> bool:
     [1, 5, 6, 9, 10, 11]
     """
     return step % every < losses or step == last
-
-
-def silent(progress: Progress) -> None:
-    """Do nothing: nobody watches."""
 
 
 class TrainingLoss(Callback):
@@ -82,7 +78,7 @@ class TrainingLoss(Callback):
         if not is_read(step, self.every, len(self.names), trainer.max_steps):
             return
         loss = float(outputs["loss"] if isinstance(outputs, Mapping) else outputs)
-        if not usable(loss):
+        if not loss < EXPLODED:  # nan is not
             raise diverged(f"the loss at step {step} is {loss}", self.checkpoint)
         for logger in trainer.loggers:
             logger.log_metrics({self.names[batch.output]: loss, LEARNING_RATE: self._rate}, step=step - 1)

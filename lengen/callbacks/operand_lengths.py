@@ -48,12 +48,8 @@ EXAMPLES = 20
 class OperandLengths(Measurement):
     """The grid of every trained model that adds two numbers: four trained lengths, and four that are tested beyond.
 
-    ``found`` goes into run.json; ``scalars`` are exact match over trained lengths, of equal and of unequal ones.
+    ``info`` is the grid; ``scalars`` are exact match over trained lengths, of equal and of unequal ones.
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: dict[str, object] = {}
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         span = data.spec.data.trained
@@ -64,7 +60,7 @@ class OperandLengths(Measurement):
         except (SettingError, OperandError):  # another task, or a format of equal lengths alone
             return
         correct = [[grid.scores[first, second][grid.mode]["correct"] for second in lengths] for first in lengths]
-        self.found = {"operand_lengths": {"lengths": lengths, "examples": EXAMPLES, "correct": correct}}
+        self.info = {"operand_lengths": {"lengths": lengths, "examples": EXAMPLES, "correct": correct}}
         for name, equal in (("equal", True), ("unequal", False)):
             if chosen := [cell for cell in cells(trained, trained) if (cell[0] == cell[1]) is equal]:
                 self.scalars[f"exact_match_{name}_lengths"] = grid.total(chosen, grid.mode).rate("correct")

@@ -19,7 +19,7 @@ class Source(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """One training batch."""
+    """Written problems."""
 
     tokens: Tensor
     """(B, T) int64 token ids: ``$ query = response $``, or ``$ response $`` beside a source; padded on the right."""
@@ -31,29 +31,19 @@ class Batch(NamedTuple):
     """The query, where an encoder reads it."""
     output: int = 0
     """The output head it is for: 0 the task's, then those of its auxiliary tasks."""
+    scale: Tensor | None = None
+    """0-d float, of a training batch: what the summed loss is divided by."""
 
     def to(self, device: torch.device) -> "Batch":
         """Return the same batch on a device."""
         source = self.source and Source(self.source.tokens.to(device), self.source.ids.to(device))
-        return Batch(self.tokens.to(device), self.ids.to(device), self.loss.to(device), source, self.output)
+        tokens, ids, loss = self.tokens.to(device), self.ids.to(device), self.loss.to(device)
+        return self._replace(tokens=tokens, ids=ids, loss=loss, source=source)
 
 
 def response_start(batch: Batch) -> Tensor:
     """Return (B,) index of the first response token: how many tokens the prompt has."""
     return batch.loss.int().argmax(dim=1)
-
-
-class TrainBatch(NamedTuple):
-    """A batch and the weight of its tokens."""
-
-    tokens: Tensor
-    ids: Tensor
-    loss: Tensor
-    scale: Tensor
-    """0-d float: what the summed loss is divided by."""
-    source: Source | None = None
-    output: int = 0
-    """The output head it trains."""
 
 
 # Section 4.2.1 of "Length Generalization on Multi-Digit Integer Addition with Transformers" (Ibrahimli 2024).

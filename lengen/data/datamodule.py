@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from multiprocessing import current_process
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from lightning import LightningDataModule, Trainer
 from lightning.pytorch.callbacks import GradientAccumulationScheduler
 from torch.distributed import is_initialized
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
-from lengen.data.batch import Batch, TrainBatch
+from lengen.data.batch import Batch
 from lengen.data.lines import read_problems
 from lengen.data.setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
@@ -71,27 +71,26 @@ class ArithmeticData(LightningDataModule):
         if stage == "fit" and self.trainer is not None:
             check_trainer(self.trainer, self.spec.train.steps)
 
-    def train_dataloader(self) -> DataLoader[TrainBatch]:
+    def train_dataloader(self) -> DataLoader[Batch]:
         """Return batches from the trainer's step up to the next evaluation; without a trainer, those of all steps."""
         batches = TrainingBatches(self.data, self.segment(), self.trainer)
         return DataLoader(batches, batch_size=None, **(AHEAD if self._waits() else {}))
 
     def val_dataloader(self) -> DataLoader[Batch]:
-        return DataLoader(_Listed([self.data.validation()]), batch_size=None)
+        return _loader([self.data.validation()])
 
     def test_dataloader(self) -> list[DataLoader[Batch]]:
         return [DataLoader(_Cell(self.data, *cell), batch_size=None) for cell in self.cells]
 
     def predict_dataloader(self) -> list[DataLoader[Problems]]:
-        drawn = [self.test(*cell, self.spec.test.examples) for cell in self.cells]
-        return [DataLoader(_Listed([problems]), batch_size=None) for problems in drawn]
+        return [_loader([self.test(*cell, self.spec.test.examples)]) for cell in self.cells]
 
     def prompts(self, rows: Sequence[Sequence[object]]) -> DataLoader[Problems]:
         """Return problems by their operands, such as ``[["57", "48"]]``, for `Trainer.predict`.
 
         Raises `OperandError`.
         """
-        return DataLoader(_Listed([self.task.parse(texts) for texts in problem_texts(rows)]), batch_size=None)
+        return _loader([self.task.parse(texts) for texts in problem_texts(rows)])
 
     def _waits(self) -> bool:
         """Return True if a GPU would wait for the processor to write its batches, which are the same either way.
@@ -114,7 +113,7 @@ class ArithmeticData(LightningDataModule):
         """Return steps between two evaluations."""
         return -(-self.spec.train.steps // max(self.spec.train.evaluations, 1))
 
-    def batch(self, step: int) -> TrainBatch:
+    def batch(self, step: int) -> Batch:
         """Return the training batch of a step, the same at every call."""
         return self.data.batch(step)
 
@@ -151,7 +150,7 @@ def check_trainer(trainer: Trainer, steps: int) -> None:
         )
 
 
-class TrainingBatches(IterableDataset[TrainBatch]):
+class TrainingBatches(IterableDataset[Batch]):
     """The training batches from the trainer's step up to the next evaluation, looked up whenever they are iterated.
 
     A step takes ``accumulate_grad_batches`` batches of each process, and no two processes take the same. Batches of
@@ -171,7 +170,7 @@ class TrainingBatches(IterableDataset[TrainBatch]):
         """Batches are those of a trainer's step."""
         return self._trainer is not None
 
-    def __iter__(self) -> Iterator[TrainBatch]:
+    def __iter__(self) -> Iterator[Batch]:
         if get_worker_info() is not None:
             if self._trainer is None or self._begun:
                 fault = "DataLoader: a worker would repeat batches, since it cannot tell where the last epoch ended"
@@ -201,14 +200,12 @@ class TrainingBatches(IterableDataset[TrainBatch]):
         if not trainer.lightning_module.automatic_optimization:  # it may step more often than it takes batches, or less
             return taken, taken + self._segment
         step, each = trainer.global_step, trainer.accumulate_grad_batches
-        # A checkpoint from between two steps has lost the gradients of the batches since the first of them.
-        return step * each, (step + self._length(step, trainer.max_steps)) * each
-
-    def _length(self, step: int, most: int) -> int:
-        """Return steps until the next evaluation, or until the training ends: it would not be validated otherwise."""
-        ends = [end for end in (self._data.spec.train.steps, most) if end > step]
         segment = max(1, self._segment)  # a constructed model trains no step
-        return min([segment - step % segment, *(end - step for end in ends)])
+        # Up to the next evaluation, or until the training ends: it would not be validated otherwise.
+        ends = [end for end in (self._data.spec.train.steps, trainer.max_steps) if end > step]
+        end = min([step - step % segment + segment, *ends])
+        # A checkpoint from between two steps has lost the gradients of the batches since the first of them.
+        return step * each, end * each
 
 
 def _own(items: Iterable[Item]) -> Iterator[Item]:
@@ -217,17 +214,9 @@ def _own(items: Iterable[Item]) -> Iterator[Item]:
     return islice(items, worker.id, None, worker.num_workers) if worker else iter(items)
 
 
-class _Listed(Dataset[Item]):
-    """The items of a list as a data set."""
-
-    def __init__(self, items: list[Item]) -> None:
-        self._items = items
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, index: int) -> Item:
-        return self._items[index]
+def _loader(items: list[Item]) -> DataLoader[Item]:
+    """Return a loader of the items as they are: a list is a data set."""
+    return DataLoader(cast(Dataset[Item], items), batch_size=None)
 
 
 class _Cell(IterableDataset[Batch]):

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lengen.digits import OperandError, Problems, torch
-from lengen.tasks.base import Row
+from lengen.digits import OperandError, Problems
+from lengen.tasks.base import Row, Task
 
 if TYPE_CHECKING:
     from lengen.data.writer import Writer
-    from lengen.tasks.base import Task
 
 BYTE_ORDER_MARK = "\ufeff"
 """First character of text files of Windows."""
@@ -131,18 +130,7 @@ def read_problems(path: Path, task: Task, writer: Writer) -> Problems:
             wrong.append(f"line {number}: '{line.strip()[:60]}': {error}")
     if wrong or not problems:
         raise OperandError(f"{path}: {listed(wrong) or 'it holds no problem'}")
-    return joined(problems)
-
-
-def joined(problems: list[Problems]) -> Problems:
-    """Return problems of any sizes as one batch."""
-    count, width = (max(problem.operands.shape[axis] for problem in problems) for axis in (1, 2))
-    operands = torch.zeros(len(problems), count, width, dtype=torch.uint8)
-    lengths = torch.zeros(len(problems), count, dtype=torch.int16)
-    for place, (digits, sizes, _) in enumerate(problems):
-        operands[place, : digits.shape[1], : digits.shape[2]] = digits[0]
-        lengths[place, : sizes.shape[1]] = sizes[0]
-    return Problems(operands.long(), lengths.long())
+    return Problems.joined(problems)
 
 
 # ------------------------------------------------------------------ what people type

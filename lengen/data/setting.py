@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from lengen import clone
+from lengen import repository
 from lengen.part import Part, SettingError, a_class, build, fields_of, kinds, nearest, plain
 from lengen.settings.changes import assign, paths
 from lengen.settings.spec import Spec, from_dict, validate
@@ -64,8 +64,10 @@ def setting(task: str | Task | Spec = "addition", **named: Any) -> Spec:
         values["model"]["encoding"] = {"kind": "none" if ids == "none" else "learned"}
     if kind.ROWS.numbers and values["data"]["format"] == {"kind": "linear"}:
         # Of two numbers of a query abacus ids couple digits of one place only if their units stand first.
-        written = {"reverse_response": True, "reverse_query": ids == "abacus"}
-        values["data"]["format"] |= written | dict.fromkeys(() if "data.format.width" in named else _padded(kind), True)
+        values["data"]["format"] |= {"reverse_response": True, "reverse_query": ids == "abacus"}
+        if kind.ROWS.answer is Row.BOUND and "data.format.width" not in named:
+            # padded numbers: the prompt alone decides the places of the response
+            values["data"]["format"] |= {"pad_query": True, "pad_response": True}
     _set_all(values, {name: value for name, value in named.items() if name not in PARTS})
     built: Task = build(values["data"]["task"], kind, "data.task")
     test = values["test"]
@@ -131,11 +133,6 @@ def _ranged(kind: type[Part], named: dict[str, Any]) -> dict[str, Any]:
     first = next((named[name] for name in required if name in named), LONGEST)
     longest = int(first) if str(first).isdecimal() else first  # 3, "3" or a number of NumPy
     return {name: list(range(1, LONGEST + 1)) if name == "lengths" else longest for name in required}
-
-
-def _padded(kind: type[Task]) -> tuple[str, ...]:
-    """Return fields that pad numbers, so that the prompt alone decides the places of the response."""
-    return ("pad_query", "pad_response") if kind.ROWS.answer is Row.BOUND else ()
 
 
 def _path(values: dict[str, Any], name: str) -> str:
@@ -206,7 +203,7 @@ def read_spec(source: SpecLike) -> Spec:
         if Path(source).suffix == ".json":
             raise SettingError(f"spec={str(source)!r:.80}: there is no such file")
         try:
-            return clone.setting(str(source)) if "/" in str(source) else setting(str(source))
+            return repository.setting(str(source)) if "/" in str(source) else setting(str(source))
         except ValueError as error:
             fault = "expected an experiment by its name, a task, or a JSON file"
             raise SettingError(f"spec={str(source)!r:.80}: {fault} ({error})") from None

@@ -2,7 +2,7 @@
 
 ``bucket`` batches are drawn together, sorted by length and cut, so that a batch pads little. Every example of the
 published distribution keeps its weight: the loss of a batch is its sum over target tokens divided by the mean number
-of targets in its window (`TrainBatch.scale`), so a batch of short examples counts for as little as its tokens do.
+of targets in its window (`Batch.scale`), so a batch of short examples counts for as little as its tokens do.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.data.batch import Batch, Spaces, TrainBatch
+from lengen.data.batch import Batch, Spaces
 from lengen.data.writer import Writer
 from lengen.digits import OperandError, Problems, generator, whole
 from lengen.formats.base import PAD, Layout, Written
@@ -42,27 +42,26 @@ class Stream:
 
     def __post_init__(self) -> None:
         self.suffix = f" {self.name}" if self.name else ""
-        self._window: tuple[int, list[TrainBatch]] = (-1, [])
+        self._window: tuple[int, list[Batch]] = (-1, [])
         self._fixed: Problems | None = None
 
     def fix(self, problems: Problems) -> None:
         """Take these problems as the training set."""
         self.examples, self._fixed = len(problems.lengths), problems.packed()
 
-    def batch(self, number: int) -> TrainBatch:
+    def batch(self, number: int) -> Batch:
         """Return the batch of that number, the same at every call."""
         window, place = divmod(number, self.spec.train.bucket)
         if self._window[0] != window:
             self._window = (window, self._draw(window))
         return self._window[1][place]
 
-    def _draw(self, window: int) -> list[TrainBatch]:
+    def _draw(self, window: int) -> list[Batch]:
         stream = generator("train" + self.suffix, self.seed, window)
         batches = [batch._replace(loss=targets(batch, self.spec.train.loss)) for batch in self._written(window, stream)]
         scale = torch.tensor(sum(int(batch.loss.sum()) for batch in batches) / len(batches))
         shuffled = torch.randperm(len(batches), generator=stream).tolist()
-        ordered = [batches[place] for place in shuffled]
-        return [TrainBatch(part.tokens, part.ids, part.loss, scale, part.source, part.output) for part in ordered]
+        return [batches[place]._replace(scale=scale) for place in shuffled]
 
     def written(self, window: int) -> list[Batch]:
         """Return the batches that are drawn together, by length.
@@ -80,7 +79,10 @@ class Stream:
     def _problems(self, window: int, n: int, stream: torch.Generator) -> Problems:
         """Return fresh problems, a streamed set's, or the next ``n`` of the fixed set in the order of its epoch."""
         if self.spec.train.one_length:
-            return self._of_one_length(stream if self.examples == 0 else self._streamed(window))
+            assert isinstance(self.task, Skewed)
+            drawn = stream if self.examples == 0 else self._streamed(window)
+            lengths = self.task.draw_lengths(self.spec.train.bucket, drawn)
+            return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), drawn)
         if self.examples == 0:
             return self.task.train(n, stream)
         if self._fixed is None:
@@ -94,12 +96,6 @@ class Stream:
         chosen = self._fixed.select(index)
         kinds = None if chosen.kinds is None else chosen.kinds.long()
         return Problems(chosen.operands.long(), chosen.lengths.long(), kinds)
-
-    def _of_one_length(self, stream: torch.Generator) -> Problems:
-        """Return the problems of a window, ``batch`` of each of ``bucket`` lengths."""
-        assert isinstance(self.task, Skewed)
-        lengths = self.task.distribution.lengths(self.spec.train.bucket, self.task.longest, stream)
-        return self.task.of_lengths(lengths.repeat_interleave(self.spec.train.batch), stream)
 
     def _streamed(self, window: int) -> torch.Generator:
         """Return the generator that draws a window of a streamed training set, anew in every epoch.
@@ -258,11 +254,10 @@ class TaskData:
 
     def trained(self, name: str) -> tuple[Task, Writer]:
         """Return the main task or an auxiliary one by its name, and what writes its problems; raises `SettingError`."""
-        trained = (self.spec.data.task, *self.spec.data.hints)
-        for task, stream in zip(trained, self.streams, strict=True):
-            if name == task.name:
+        for stream in self.streams:
+            if name == stream.task.name:
                 return stream.task, stream.writer
-        known = ", ".join(task.name for task in trained)
+        known = ", ".join(stream.task.name for stream in self.streams)
         raise SettingError(f"'{name}' is not a task of this setting; it trains {known}")
 
     def _stream(self, output: int, plain: Task) -> Stream:
@@ -273,13 +268,9 @@ class TaskData:
         spaces = None
         if data.spaces is not None:
             spaces = Spaces(data.spaces.ratio, self.vocab.id(" "), data.spaces.fresh, self.seed)
-        # Operations and brackets stand behind the digits among the symbols of a task, and are none.
-        digits = sum(symbol.isalnum() for symbol in task.symbols)
         architecture = self.spec.model.architecture
         hands_over = isinstance(architecture, EncoderDecoder) and architecture.hands_over
-        writer = Writer(
-            task, format, self.vocab, data.position_ids, architecture.SPLIT, spaces, output, hands_over, digits
-        )
+        writer = Writer(task, format, self.vocab, data.position_ids, architecture.SPLIT, spaces, output, hands_over)
         examples = data.examples // (1 + len(data.hints))
         return Stream(self.spec, task, writer, self.seed, examples, task.name if output else "")
 
@@ -308,7 +299,7 @@ class TaskData:
         for operands in test.probes:
             self.check_room(self.task.parse(list(operands)))
 
-    def batch(self, step: int) -> TrainBatch:
+    def batch(self, step: int) -> Batch:
         """Return the training batch of a step, the same at every call."""
         number, which = divmod(whole("step", step, least=0), len(self.streams))
         return self.streams[which].batch(number)

@@ -6,6 +6,7 @@ gathers digits from the numbers that the task gives. No string and no loop over 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -66,13 +67,14 @@ class Writer:
     spaces: Spaces | None = None
     output: int = 0
     hands_over: bool = False
-    digits: int = 10
 
     def __post_init__(self) -> None:
         vocab, task, format = self.vocab, self.task, self.format
         places = [vocab.id(symbol) - FIRST for symbol in task.all_symbols]
         self._places = None if places == list(range(len(places))) else torch.tensor(places)
         """Places of the task's symbols in the vocabulary, unless they begin it."""
+        # Operations and brackets stand behind the digits among the symbols of a task, and are none.
+        self._digits = sum(symbol.isalnum() for symbol in task.symbols)
         self._hints = torch.tensor([vocab.id(mark) for mark in format.index_hints], dtype=torch.long)
         self._tables: dict[tuple[bool, int], _Table] = {}
 
@@ -85,17 +87,15 @@ class Writer:
         # Bytes, and whole rows by index_select: several times less memory traffic than indexing with 64-bit numbers.
         symbols = torch.arange(len(self.vocab), dtype=torch.uint8).expand(len(numbers.values), -1)
         buffer = torch.cat([symbols, numbers.values.flatten(1).to(torch.uint8) + FIRST], dim=1)
-        first = self._first_hints(problems, generator)
-        part = self._part(problems, numbers, buffer, first)
+        sides = self._sides(problems)
+        first = self._first_hints(sides, generator)
+        parts = [self._part(table, rows, numbers, buffer, first) for table, rows in sides]
+        parts[-1] = self._spaced(parts[-1], problems, generator)  # the last side has the query
+        highest, sizes = _largest([part.highest for part in parts]), _largest([part.sizes for part in parts])
         chosen = None if generator is not None else keys(problems.operands)
-        if not self.split:
-            part = self._spaced(part, problems, generator)
-            offsets = self.scheme.offsets(part.highest, part.sizes, generator, chosen)
-            return Batch(part.tokens, self._ids(part, offsets), part.loss, output=self.output)
-        query = self._spaced(self._part(problems, numbers, buffer, first, query=True), problems, generator)
-        highest, sizes = torch.maximum(part.highest, query.highest), torch.maximum(part.sizes, query.sizes)
         offsets = self.scheme.offsets(highest, sizes, generator, chosen)
-        source = Source(query.tokens, self._ids(query, offsets))
+        part, query = parts[0], parts[-1]
+        source = Source(query.tokens, self._ids(query, offsets)) if self.split else None
         return Batch(part.tokens, self._ids(part, offsets), part.loss, source, self.output)
 
     def _numbers(self, problems: Problems) -> _Numbers:
@@ -124,7 +124,7 @@ class Writer:
             return digits.significant(rows).clamp(min=self.format.least)
         return torch.full(rows.shape[:2], EVERY)
 
-    def _first_hints(self, problems: Problems, generator: torch.Generator | None) -> Tensor | None:
+    def _first_hints(self, sides: "list[_Side]", generator: torch.Generator | None) -> Tensor | None:
         """Return (B,) the number of the index hint that marks the first place.
 
         It is the first one in testing, any that leaves room in training; None without hints. Raises `OperandError` if
@@ -132,10 +132,8 @@ class Writer:
         """
         if not len(self._hints):
             return None
-        shapes, tables = self._shapes(problems), [self._table(problems, query) for query in {False, self.split}]
-        rows = [table.rows(shapes) for table in tables]
-        highest = torch.stack([table.hints.amax(dim=1)[row] for table, row in zip(tables, rows, strict=True)])
-        room = len(self._hints) - highest.amax(dim=0)
+        highest = _largest([table.hints.amax(dim=1)[rows] for table, rows in sides])
+        room = len(self._hints) - highest
         if bool((room < 0).any()):
             raise OperandError(
                 f"these operands need {int(highest.max())} index hints, and the format has {len(self._hints)} "
@@ -145,11 +143,7 @@ class Writer:
             return torch.zeros_like(room)
         return (torch.rand(room.shape, generator=generator, dtype=torch.float64) * (room + 1)).long()
 
-    def _part(
-        self, problems: Problems, numbers: _Numbers, buffer: Tensor, first: Tensor | None, query: bool = False
-    ) -> _Part:
-        table = self._table(problems, query)
-        rows = table.rows(self._shapes(problems))
+    def _part(self, table: "_Table", rows: Tensor, numbers: _Numbers, buffer: Tensor, first: Tensor | None) -> _Part:
         length = int(table.length[rows].max())
         source = table.source(numbers.first, numbers.values.shape[2])
         tokens = buffer.gather(1, source[:, :length].index_select(0, rows)).long()
@@ -191,22 +185,14 @@ class Writer:
 
     def _read(self, tokens: Tensor) -> Tensor | None:
         """Return coordinates (levels, B, T) that the scheme reads off tokens; None where the layout has them."""
-        return self.scheme.coordinates(tokens, self.digits) if self.scheme.READS_TOKENS else None
+        return self.scheme.coordinates(tokens, self._digits) if self.scheme.READS_TOKENS else None
 
     def _ids(self, part: _Part, offsets: Tensor) -> Tensor:
         return self.scheme.ids(part.coordinates, offsets, torch.arange(part.tokens.shape[1])[None])
 
     def lengths(self, problems: Problems) -> Tensor:
         """Return (B,) tokens of each sequence, leading zeros included: what batches are sorted by."""
-        shapes = self._shapes(problems)
-        table = self._table(problems)
-        rows = table.rows(shapes)  # may grow the table, so before its lengths are looked up
-        sizes = table.length[rows]
-        if not self.split:
-            return sizes
-        query = self._table(problems, query=True)
-        query_rows = query.rows(shapes)
-        return sizes + query.length[query_rows]
+        return torch.stack([table.length[rows] for table, rows in self._sides(problems)]).sum(dim=0)
 
     def plan(self, problems: Problems) -> tuple[Tensor, Tensor, Tensor]:
         """Return the needs of decoding, from the prompt alone: response coordinates, their number, and offsets.
@@ -215,19 +201,15 @@ class Writer:
             coordinates of the padded layout's response slots, (levels, B, R); response slots per example, (B,);
             test-time offsets, (levels, B).
         """
-        table = self._table(problems)
-        rows = table.rows(self._shapes(problems))
+        sides = self._sides(problems)
+        table, rows = sides[0]
         slots = table.length[rows] - table.response[rows]
         index = table.response[rows][:, None] + torch.arange(int(slots.max()))
         index = index.clamp(max=table.loss.shape[1] - 1)
         padded = table.coordinates[:, rows].gather(2, index.expand(self.format.levels, -1, -1))
         coordinates = torch.where(torch.arange(int(slots.max())) < slots[:, None], padded, UNUSED)
-        highest, sizes = table.highest[:, rows], table.length[rows]
-        if self.split:
-            query = self._table(problems, query=True)
-            query_rows = query.rows(self._shapes(problems))
-            highest = torch.maximum(highest, query.highest[:, query_rows])
-            sizes = torch.maximum(sizes, query.length[query_rows])
+        highest = _largest([table.highest[:, rows] for table, rows in sides])
+        sizes = _largest([table.length[rows] for table, rows in sides])
         if self.scheme.READS_TOKENS:  # of which none is written yet
             highest = highest.new_zeros(1, highest.shape[1])
         return coordinates.long(), slots, self.scheme.offsets(highest, sizes, None, keys(problems.operands))
@@ -239,32 +221,28 @@ class Writer:
             return follow(self.format, self.vocab, planned, written, slot)
         return read.gather(2, slot.expand(len(read), -1)[:, :, None])[:, :, 0]
 
-    def _shapes(self, problems: Problems) -> Tensor:
-        """Return (B, S) numbers that decide the layout of each problem."""
-        if not self.format.exact:
-            return self.task.shapes(problems)
-        kinds = torch.zeros_like(problems.lengths[:, 0]) if problems.kinds is None else problems.kinds
-        return torch.cat([kinds[:, None], problems.lengths], dim=1)
+    def _sides(self, problems: Problems) -> "list[_Side]":
+        """Return the layouts of problems as wide as these, apart from wider ones, and the rows of these problems there.
 
-    def _table(self, problems: Problems, query: bool = False) -> "_Table":
-        """Return the layouts of problems as wide as these, apart from wider ones.
+        If query and response are sequences of their own, the layouts of the query come last.
 
-        A table's rows are as long as its longest.
-
-        In one table for all the 930 cells of Theorem 4.1, with up to 100 operands of up to 100 digits, rows would have
-        20,000 slots each.
+        A table's rows are as long as its longest. In one table for all the 930 cells of Theorem 4.1, with up to 100
+        operands of up to 100 digits, rows would have 20,000 slots each.
         """
-        key = query, problems.operands.shape[2]
-        if key not in self._tables:
-            self._tables[key] = _Table(self.format, self.vocab, self._layouts(query))
-        return self._tables[key]
+        shapes, sides = self.task.shapes(problems), []
+        if self.format.exact:
+            kinds = torch.zeros_like(problems.lengths[:, 0]) if problems.kinds is None else problems.kinds
+            shapes = torch.cat([kinds[:, None], problems.lengths], dim=1)
+        for query in (False, True) if self.split else (False,):
+            key = query, problems.operands.shape[2]
+            if key not in self._tables:
+                self._tables[key] = _Table(self.format, self.vocab, partial(self._layout, query))
+            sides.append((self._tables[key], self._tables[key].rows(shapes)))
+        return sides
 
-    def _layouts(self, query: bool) -> Callable[[tuple[int, ...]], Layout]:
-        def layout(shape: tuple[int, ...]) -> Layout:
-            whole = self.format.layout(shape)
-            return whole.split(self.hands_over)[0 if query else 1] if self.split else whole
-
-        return layout
+    def _layout(self, query: bool, shape: tuple[int, ...]) -> Layout:
+        whole = self.format.layout(shape)
+        return whole.split(self.hands_over)[0 if query else 1] if self.split else whole
 
     def _written_slots(self, numbers: _Numbers, table: "_Table", rows: Tensor, length: int) -> Tensor:
         """Return (B, length) bool: symbols, and digits that are no leading zeros."""
@@ -339,6 +317,15 @@ class _Table:
             digit = len(self._vocab) + self.digit_rows(first) * width + self.place
             self._found[first, width] = torch.where(self.place < 0, self._symbol, digit)
         return self._found[first, width]
+
+
+_Side = tuple[_Table, Tensor]
+"""Layouts, and the row of each problem among them."""
+
+
+def _largest(sides: list[Tensor]) -> Tensor:
+    """Return the larger one of the values of both sides."""
+    return torch.stack(sides).amax(dim=0)
 
 
 def _unique_rows(shapes: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding, module
 from lengen.settings import model as settings
-from lengen.settings.model import ModelSpec
 
 
 @final
@@ -16,9 +15,7 @@ class NoEncoding(Encoding):
     """NoPE: the causal mask is all a model knows of order (Kazemnejad et al. 2023)."""
 
 
-@module.register
-def _(setting: settings.NoEncoding, model: ModelSpec, sizes: tuple[int, ...]) -> NoEncoding:
-    return NoEncoding()
+module.register(settings.NoEncoding, lambda setting, model, sizes: NoEncoding())
 
 
 @final
@@ -38,9 +35,7 @@ class Learned(Encoding):
         return torch.stack(rows).sum(dim=0)
 
 
-@module.register
-def _(setting: settings.Learned, model: ModelSpec, sizes: tuple[int, ...]) -> Learned:
-    return Learned(model.width, sizes)
+module.register(settings.Learned, lambda setting, model, sizes: Learned(model.width, sizes))
 
 
 @final
@@ -58,9 +53,7 @@ class Sinusoidal(Encoding):
         return _waves(ids[0, :, :, None] * self.rates, self.width)
 
 
-@module.register
-def _(setting: settings.Sinusoidal, model: ModelSpec, sizes: tuple[int, ...]) -> Sinusoidal:
-    return Sinusoidal(model.width)
+module.register(settings.Sinusoidal, lambda setting, model, sizes: Sinusoidal(model.width))
 
 
 def sinusoids(numbers: Tensor, width: int) -> Tensor:

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding, module
 from lengen.settings import model as settings
-from lengen.settings.model import ModelSpec
 
 HIDDEN = 32
 """Width of the network."""
@@ -44,6 +43,4 @@ def numbers(query_ids: Tensor, key_ids: Tensor, network: nn.Module) -> tuple[Ten
     return query_ids[0, :, :, None].to(dtype), key_ids[0, :, None, :].to(dtype)
 
 
-@module.register
-def _(setting: settings.Fire, model: ModelSpec, sizes: tuple[int, ...]) -> Fire:
-    return Fire(model.heads)
+module.register(settings.Fire, lambda setting, model, sizes: Fire(model.heads))

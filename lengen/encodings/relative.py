@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding, module
 from lengen.settings import model as settings
-from lengen.settings.model import ModelSpec
 
 
 @final
@@ -30,9 +29,7 @@ class ALiBi(Encoding):
         return -self.slopes[:, None, None] * distance.abs()
 
 
-@module.register
-def _(setting: settings.ALiBi, model: ModelSpec, sizes: tuple[int, ...]) -> ALiBi:
-    return ALiBi(model.heads)
+module.register(settings.ALiBi, lambda setting, model, sizes: ALiBi(model.heads))
 
 
 def alibi_slopes(heads: int) -> list[float]:
@@ -69,9 +66,7 @@ class RelativeKeys(Encoding):
         return by_distance.gather(3, row[:, None].expand(*query.shape[:2], -1, -1))
 
 
-@module.register
-def _(setting: settings.RelativeKeys, model: ModelSpec, sizes: tuple[int, ...]) -> RelativeKeys:
-    return RelativeKeys(model.head_dim, setting.clip)
+module.register(settings.RelativeKeys, lambda setting, model, sizes: RelativeKeys(model.head_dim, setting.clip))
 
 
 @final
@@ -91,6 +86,4 @@ class Rotary(Encoding):
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 
-@module.register
-def _(setting: settings.Rotary, model: ModelSpec, sizes: tuple[int, ...]) -> Rotary:
-    return Rotary(model.head_dim)
+module.register(settings.Rotary, lambda setting, model, sizes: Rotary(model.head_dim))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
-from lengen.digits import Tensor
+from lengen.digits import Tensor, torch
 from lengen.part import Axis, SettingError
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
@@ -88,17 +88,15 @@ class Layout:
 
         ``handed_over``: after the last slot of the query, which the encoder then does not read.
         """
-        cut, read = self.response, self.response - handed_over
-        parts = (self.symbols[:read], self.digits[:read], self.coordinates[:read])
-        query = Layout(self.levels, *parts, read, self.opening, hints=self.hints[:read])
-        written = Layout(
-            self.levels,
-            [self.symbols[read] if handed_over else "$", *self.symbols[cut:]],
-            [self.digits[read] if handed_over else None, *self.digits[cut:]],
-            [self.coordinates[read] if handed_over else (UNUSED,) * self.levels, *self.coordinates[cut:]],
-            1,
-            hints=[self.hints[read] if handed_over else 0, *self.hints[cut:]],
-        )
+        end = self.response - handed_over
+        query = Layout(self.levels, response=end, opening=self.opening)
+        written = Layout(self.levels, response=1)
+        if not handed_over:
+            written.symbol("$")
+        for column in ("symbols", "digits", "coordinates", "hints"):
+            slots = getattr(self, column)
+            getattr(query, column).extend(slots[:end])
+            getattr(written, column).extend(slots[end:])
         return query, written
 
 
@@ -151,17 +149,18 @@ class Vocab:
         """Return token id of a symbol, or of ``PAD``; KeyError for what is not in the vocabulary."""
         return self._ids[character]
 
-    def encode(self, text: str) -> "Tensor":
-        """Return (T,) int64 token ids of a text; `ValueError` for what is not in the vocabulary."""
-        import torch  # who only asks what PAD is waits for nothing
+    def encode(self, text: str, unknown: int | None = None) -> "Tensor":
+        """Return (T,) int64 token ids of a text.
 
+        What is not in the vocabulary gets the id ``unknown``; without one it is a `ValueError`.
+        """
         parts = text.split() if self.separator else text
-        if unknown := set(parts) - self._ids.keys():
+        if unknown is None and (missing := set(parts) - self._ids.keys()):
             raise ValueError(
-                f"{text!r:.60} holds {min(unknown)!r:.20}, which is no symbol of this vocabulary: expected "
+                f"{text!r:.60} holds {min(missing)!r:.20}, which is no symbol of this vocabulary: expected "
                 f"{'words between blanks' if self.separator else 'characters'} of {' '.join(self.symbols)!r:.60}"
             )
-        return torch.tensor([self._ids[symbol] for symbol in parts], dtype=torch.int64)
+        return torch.tensor([self._ids.get(symbol, unknown) for symbol in parts], dtype=torch.int64)
 
     def decode(self, ids: "Iterable[int] | Tensor") -> str:
         """Return the text of token ids.

@@ -5,6 +5,7 @@ between sizes.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -137,12 +138,12 @@ def along(run: Run, axis: int | None) -> dict[int, float]:
     Without an axis it is by the larger of a cell's two, because a model has to take both.
     """
     bounds, mode = run.trained.size, run.grid.mode
-    counts: dict[int, Counts] = {}
+    counts: dict[int, Counts] = defaultdict(Counts)
     for cell, modes in run.grid.scores.items():
         if axis is None or (len(cell) > axis and all(v <= bounds[k] for k, v in enumerate(cell) if k != axis)):
             size = max(cell) if axis is None else cell[axis]
             if mode in modes:
-                counts[size] = counts[size] + modes[mode] if size in counts else modes[mode]
+                counts[size] += modes[mode]
     return {size: counts[size].rate(EXACT_MATCH.numerator) for size in sorted(counts)}
 
 

@@ -15,12 +15,6 @@ Given = Tensor | str | Sequence[str]
 """Responses of a batch: token ids, or texts."""
 
 
-def is_text(responses: object) -> bool:
-    """Return True for a text or a list of texts."""
-    several = isinstance(responses, list | tuple) and all(isinstance(text, str) for text in responses)
-    return several or isinstance(responses, str)
-
-
 def without(preds: Tensor, target: Tensor, ignored: int, first: int) -> tuple[Tensor, Tensor]:
     """Return both without the places that the target ignores, and without rows in which it ignores all.
 
@@ -34,10 +28,10 @@ def without(preds: Tensor, target: Tensor, ignored: int, first: int) -> tuple[Te
     if shapes[0] != shapes[1] or len(shapes[0]) != 2:
         fault = f"preds are {shapes[0]} and target is {shapes[1]}: expected token ids of one shape (B, S)"
         raise ValueError(f"{fault}, since ignore_index={ignored} marks places of both")
-    asked = target != ignored
-    rows = asked.any(dim=1)
-    order = (~asked).int().argsort(dim=1, stable=True)  # what is asked comes first
-    both = [((ids + first) * asked).gather(1, order)[rows] for ids in (preds, target)]
+    counted = target != ignored
+    rows = counted.any(dim=1)
+    order = (~counted).int().argsort(dim=1, stable=True)  # what is asked comes first
+    both = [((ids + first) * counted).gather(1, order)[rows] for ids in (preds, target)]
     return both[0], both[1]
 
 
@@ -82,9 +76,9 @@ class Counted(TorchMetric):
 
         Raises `ValueError` for responses that the metric is not for.
         """
-        ids: list[Any] = [preds, target]
-        if all(map(is_text, ids)):
-            ids = [self._tokens([text] if isinstance(text, str) else text) for text in ids]
+        ids: list[Any] = [[part] if isinstance(part, str) else part for part in (preds, target)]
+        if all(isinstance(part, list | tuple) and all(isinstance(text, str) for text in part) for part in ids):
+            ids = [self._tokens(part) for part in ids]
         if self.ignore_index is not None:
             ids = [*without(ids[0], ids[1], self.ignore_index, first=0 if self.vocab else 1)]
         check_responses(*ids)

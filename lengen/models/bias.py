@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import singledispatch
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -205,35 +205,18 @@ class FixedBias(nn.Module):
         return pad(own, (0, max(0, keys - held))), self.cross[:, places, :columns].transpose(0, 1)
 
 
-def open_everywhere(heads: int, rows: int, columns: int) -> FixedBias:
-    """Return a bias of zeros, for responses of ``rows`` and sources of ``columns`` places.
-
-    `FixedBias.set` or weights fill it.
-    """
-    return FixedBias(torch.zeros(heads, rows, rows), torch.zeros(heads, rows, columns))
-
-
-def windowed(heads: int, rows: int, columns: int, width: int, stride: int) -> FixedBias:
-    """Return the windowed bias of Appendix A.4, for responses of ``rows`` and sources of ``columns`` places."""
-    own = closed(window_self(rows, width))
-    cross = closed(window_cross(rows, columns, width, stride))
-    return FixedBias(own.expand(heads, rows, rows).clone(), cross.expand(heads, rows, columns).clone())
-
-
-@singledispatch
 def beside_encoder(setting: AttentionBias, heads: int, rows: int, columns: int) -> FixedBias:
-    """Build the bias of a decoder beside an encoder, for responses of ``rows`` and sources of ``columns`` places."""
-    raise TypeError(f"{type(setting).__name__} does not fit a decoder beside an encoder")
+    """Build the bias of a decoder beside an encoder, for responses of ``rows`` and sources of ``columns`` places.
 
-
-@beside_encoder.register
-def _(setting: Window, heads: int, rows: int, columns: int) -> FixedBias:
-    return windowed(heads, rows, columns, setting.width, setting.stride)
-
-
-@beside_encoder.register
-def _(setting: Given, heads: int, rows: int, columns: int) -> FixedBias:
-    return open_everywhere(heads, rows, columns)
+    That of a window is the one of Appendix A.4; one that is given is open until `FixedBias.set` or weights fill it.
+    """
+    own, cross = torch.zeros(rows, rows), torch.zeros(rows, columns)
+    if isinstance(setting, Window):
+        own = closed(window_self(rows, setting.width))
+        cross = closed(window_cross(rows, columns, setting.width, setting.stride))
+    elif not isinstance(setting, Given):
+        raise TypeError(f"{type(setting).__name__} does not fit a decoder beside an encoder")
+    return FixedBias(own.repeat(heads, 1, 1), cross.repeat(heads, 1, 1))
 
 
 # A decoder without encoder as an encoder-decoder whose encoder has no block ("From Interpolation to Extrapolation:
@@ -271,15 +254,13 @@ class LineLevels(nn.Module):
         Slopes up to 0 count columns from ``ends`` (B,).
         """
         lines = self.table.shape[2] - 1
-        highest = None
+        biases: list[Tensor] = []
         for levels, slope in zip(self.table, self.slopes, strict=True):
             ids = columns[:, None, :] - slope * rows[:, :, None] - self.first
             if slope <= 0:
                 ids = ids + (self.columns - ends)[:, None, None]
-            bias: Tensor = levels[:, torch.where((ids >= 0) & (ids < lines), ids, lines)]
-            highest = bias if highest is None else highest.maximum(bias)
-        assert highest is not None
-        return highest.transpose(0, 1)
+            biases.append(levels[:, torch.where((ids >= 0) & (ids < lines), ids, lines)])
+        return reduce(torch.maximum, biases).transpose(0, 1)
 
 
 class LineBias(nn.Module):
@@ -350,17 +331,10 @@ def windows(heads: int, width: int, lines: Sequence[tuple[int, int]]) -> LineBia
     return bias
 
 
-@singledispatch
 def along_lines(setting: AttentionBias, heads: int) -> LineBias:
     """Build the bias of a decoder without encoder that is constant along lines."""
+    if isinstance(setting, Lines):
+        return LineBias(heads, setting.rows, setting.columns, setting.slopes)
+    if isinstance(setting, LineWindow):
+        return windows(heads, setting.width, setting.lines)
     raise TypeError(f"{type(setting).__name__} is not constant along lines")
-
-
-@along_lines.register
-def _(setting: Lines, heads: int) -> LineBias:
-    return LineBias(heads, setting.rows, setting.columns, setting.slopes)
-
-
-@along_lines.register
-def _(setting: LineWindow, heads: int) -> LineBias:
-    return windows(heads, setting.width, setting.lines)

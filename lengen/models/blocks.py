@@ -155,11 +155,11 @@ class Attention(Rounds):
     def _keep(
         self, record: Record, name: str, query: Tensor, key: Tensor, added: Tensor | None, context: Context
     ) -> None:
-        if "queries" in record.asked:
+        if "queries" in record.kinds:
             record.keep("queries", name, query)
-        if "scores" in record.asked:
+        if "scores" in record.kinds:
             record.keep("scores", name, attention_scores(query, key, self.scale, added))
-        if "attention" in record.asked:
+        if "attention" in record.kinds:
             mask = causal_mask(query.shape[2], query.device) if context.mask is None else context.mask
             weights = attention_weights(query, key, self.scale, added, mask)
             closed = context.closed
@@ -209,6 +209,6 @@ class Block(nn.Module):
             x = self._join(x, read, self.after[1])
         attended = x
         x = self._join(x, self.feed_forward(self.before[-1](x)), self.after[-1])
-        if record is not None and "residuals" in record.asked:
+        if record is not None and "residuals" in record.kinds:
             record.residuals.append(Residuals(attended, x))
         return x

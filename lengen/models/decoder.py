@@ -1,6 +1,6 @@
 """Transformers from blocks: a decoder, an encoder that fills the response at once, an encoder beside a decoder."""
 
-from typing import Never, final
+from typing import final
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ from lengen.models.attention import ALL, causal_mask, last_keys
 from lengen.models.bias import FixedBias, along_lines, beside_encoder
 from lengen.models.blocks import Context, biased
 from lengen.models.states import Cache, LayerCache, Record, Residuals
-from lengen.models.transformer import Stack, Transformer
+from lengen.models.transformer import Stack, Transformer, initialise
 from lengen.settings.model import ModelSpec
 
 # Nothing here knows which task it solves or which encoding it has: positions arrive as integers with the data, and
@@ -32,7 +32,7 @@ class Decoder(Transformer):
         last = () if bias is None or bias.LINES else bias.last_keys(model.heads)
         seen = torch.tensor([ALL if n is None else n for n in last]) if last else None
         self.register_buffer("seen", seen, persistent=False)
-        self._initialise()
+        initialise(self)
 
     def forward(
         self, tokens: Tensor, ids: Tensor, prompt: Tensor | None = None, output: int = 0, loops: Tensor | None = None,
@@ -125,7 +125,7 @@ class Encoder(Transformer):
 
     def __init__(self, model: ModelSpec, tokens: int, sizes: tuple[int, ...]) -> None:
         super().__init__(model, tokens, sizes)
-        self._initialise()
+        initialise(self)
 
     def forward(self, tokens: Tensor, ids: Tensor, loss: Tensor, record: Record | None = None) -> Tensor:
         """Return logits (B, T, V) at every place; tokens where ``loss`` (B, T) is True are not seen."""
@@ -137,16 +137,6 @@ class Encoder(Transformer):
 
     def predict(self, batch: Batch, record: Record | None = None) -> Tensor:
         return self._forward(batch.tokens, batch.ids, batch.loss, record=record)[:, 1:]
-
-    def cache(self, batch: Batch, capacity: int) -> Cache:
-        _writes_at_once()
-
-    def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
-        _writes_at_once()
-
-
-def _writes_at_once() -> Never:
-    raise TypeError("an encoder fills all places of a response at once and has no cache: call `predict`")
 
 
 @final
@@ -162,7 +152,7 @@ class EncoderDecoder(Transformer):
         # Stored weights name it so; everything else says `attention_bias`.
         fixed = model.attention_bias
         self.bias = None if fixed is None else beside_encoder(fixed, model.heads, rows, columns)
-        self._initialise()
+        initialise(self)
 
     @property
     def attention_bias(self) -> FixedBias | None:
@@ -188,7 +178,9 @@ class EncoderDecoder(Transformer):
         """Return the encoder's output (B, S, C), and (B, 1, 1, S) bool, False at padding."""
         mask = (source.tokens != PAD)[:, None, None]
         context = Context(self.encoding, source.ids, source.ids, self.encoding.bias(source.ids, source.ids), mask)
-        inner = None if record is None else record.of_encoder()
+        if record is not None:
+            record.encoder = Record(*record.kinds)
+        inner = record and record.encoder
         return self.encoder(self._embed(source.tokens, source.ids), context, record=inner), mask
 
     def memory(self, source: Source, record: Record | None = None) -> tuple[tuple[LayerCache, ...], Tensor]:

@@ -40,7 +40,7 @@ class Record:
         for kind in kinds:
             if kind not in get_args(Kind):
                 raise ValueError(f"a record of {kind!r} cannot be kept: ask for some of {', '.join(get_args(Kind))}")
-        self.asked = frozenset(kinds)
+        self.kinds = frozenset(kinds)
         self.queries: list[dict[str, Tensor]] = []
         """"self" and "cross": (B, H, Q, D) as they meet the keys, rotated and tempered."""
         self.scores: list[dict[str, Tensor]] = []
@@ -57,11 +57,6 @@ class Record:
         if name == "self":
             entries.append({})
         entries[-1][name] = value
-
-    def of_encoder(self) -> "Record":
-        """Return a record of the same things, for the encoder."""
-        self.encoder = Record(*self.asked)
-        return self.encoder
 
 
 class LayerCache(NamedTuple):

@@ -33,20 +33,17 @@ def loops_of(rule: LoopsByLength, batch: Batch) -> Tensor:
     return (-(-n // rule.tokens) + rule.more).clamp(1, rule.most)
 
 
-Ends = tuple[nn.Embedding, list[nn.Linear]]
-"""The token embedding, and the output heads that do not share it."""
-
-
-def initialise(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+def initialise(transformer: "Transformer") -> None:
     """Draw all weights as the specification says, in the order of the modules; biases start at zero."""
-    INITIALISATIONS[model.init](transformer, model, ends)
-    for layer in transformer.modules() if model.linear_bias else ends[1]:
+    INITIALISATIONS[transformer.spec.init](transformer)
+    for layer in transformer.modules() if transformer.spec.linear_bias else transformer.outputs:
         if isinstance(layer, nn.Linear) and layer.bias is not None:
             nn.init.zeros_(layer.bias)
 
 
-def _t5(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+def _t5(transformer: "Transformer") -> None:
     """Draw as T5 does (Raffel et al. 2020, mesh-TensorFlow): queries carry 1 / sqrt(D) that the scores then lack."""
+    model = transformer.spec
     for layer in transformer.modules():
         if isinstance(layer, Attention):
             inner = model.heads * model.head_dim
@@ -57,18 +54,18 @@ def _t5(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
             nn.init.normal_(layer.out.weight, std=inner**-0.5)
         elif isinstance(layer, FeedForward):
             _fan_in(layer)
-    _unit_logits(model, ends)
+    _unit_logits(transformer)
 
 
-def _normal(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+def _normal(transformer: "Transformer") -> None:
     """Draw every matrix N(0, 1 / fan_in)."""
     for layer in transformer.modules():
         if isinstance(layer, Block):
             _fan_in(layer)
-    _unit_logits(model, ends)
+    _unit_logits(transformer)
 
 
-def _xavier(transformer: nn.Module, model: ModelSpec, ends: Ends) -> None:
+def _xavier(transformer: "Transformer") -> None:
     """Draw every matrix uniformly with variance 2 / (fan_in + fan_out) (Glorot, Bengio 2010), embeddings, heads too."""
     for parameter in transformer.parameters():
         if parameter.dim() > 1:
@@ -81,12 +78,11 @@ def _fan_in(layer: nn.Module) -> None:
             nn.init.normal_(part.weight, std=part.in_features**-0.5)
 
 
-def _unit_logits(model: ModelSpec, ends: Ends) -> None:
+def _unit_logits(transformer: "Transformer") -> None:
     """Draw embeddings N(0, 1), output heads N(0, 1 / width)."""
-    embedding, outputs = ends
-    nn.init.normal_(embedding.weight)
-    for output in outputs:
-        nn.init.normal_(output.weight, std=model.width**-0.5)
+    nn.init.normal_(transformer.embedding.weight)
+    for output in transformer.outputs:
+        nn.init.normal_(output.weight, std=transformer.spec.width**-0.5)
 
 
 INITIALISATIONS = {"t5": _t5, "normal": _normal, "xavier": _xavier}
@@ -140,7 +136,7 @@ class Stack(nn.ModuleList):
         """
         x = embedded
         for layer, block in enumerate(self._looped(context.loops)):
-            entered = self._injected(self._ended(x, layer, ending), embedded, context, layer)
+            entered = self._entered(x, embedded, context, layer, ending)
             cache, memory = caches[layer] if caches else None, memories[layer] if memories else None
             new = block(entered, context, cache, crossing, memory, record)
             x = self._kept(new, x, layer, context.loops)
@@ -155,33 +151,24 @@ class Stack(nn.ModuleList):
         """
         x, (*blocks, last) = embedded, self._looped(context.loops)
         for layer, block in enumerate(blocks):
-            entered = self._injected(self._ended(x, layer, ending), embedded, context, layer)
+            entered = self._entered(x, embedded, context, layer, ending)
             x = self._kept(block(entered, context, caches[layer]), x, layer, context.loops)
         assert context.places is not None
-        x = last.before[0](self._injected(self._ended(x, len(blocks), ending), embedded, context, len(blocks)))
+        x = last.before[0](self._entered(x, embedded, context, len(blocks), ending))
         caches[len(blocks)].join(last.attention.memory(x, context.encoding, context.query_ids), context.places)
 
-    def _ended(self, x: Tensor, layer: int, ending: nn.Module | None) -> Tensor:
-        """Return the residual stream as the ``layer``-th of the applied blocks finds it.
-
-        It is normalised where a loop has ended.
-        """
-        size = len(self.applied()) // self.model.loops
-        if ending is None or not layer or layer % size:
-            return x
-        out: Tensor = ending(x)
-        return out
-
-    def _injected(self, x: Tensor, embedded: Tensor, context: Context, layer: int) -> Tensor:
+    def _entered(self, x: Tensor, embedded: Tensor, context: Context, layer: int, ending: nn.Module | None) -> Tensor:
         """Return the input of the ``layer``-th of the applied blocks.
 
-        It is the residual stream, and the additions of a recurrent step.
+        It is the residual stream, normalised if a loop has ended, and the additions of a recurrent step.
 
         A step begins at every application of the first block. The embedded input is added to all steps but the first
         (input injection: Figure 2.2 of "Length Generalization on Multi-Digit Integer Addition with Transformers");
         positions and a sinusoid of the step to all (Universal Transformer). Steps count from 0, as in the code of that
         thesis, whose text leaves it open; Dehghani et al. (2018) count from 1.
         """
+        if ending is not None and layer and layer % (len(self.applied()) // self.model.loops) == 0:
+            x = ending(x)
         step, first = layer // len(self), layer % len(self) == 0
         if self.model.inject == "input" and first and step:
             return x + embedded
@@ -190,6 +177,9 @@ class Stack(nn.ModuleList):
             moment = sinusoids(torch.full((1,), step, device=x.device), self.model.width).to(x.dtype)
             return x + moment if positions is None else x + positions.to(x.dtype) + moment
         return x
+
+
+AT_ONCE = "an encoder fills all places of a response at once and has no cache: call `predict`"
 
 
 class Transformer(nn.Module, ABC):
@@ -236,11 +226,10 @@ class Transformer(nn.Module, ABC):
         The ``record`` keeps its intermediate values.
         """
 
-    @abstractmethod
     def cache(self, batch: Batch, capacity: int) -> Cache:
         """Return an empty cache for sequences of up to ``capacity`` tokens, of the problems of ``batch``."""
+        raise TypeError(AT_ONCE)
 
-    @abstractmethod
     def extend(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> Tensor:
         """Return logits (B, T, V) after new tokens, which are written into the cache at ``places``.
 
@@ -252,6 +241,7 @@ class Transformer(nn.Module, ABC):
             ids: (levels, B or 1, T) their position ids.
             places: (B or 1, T) their places in the sequence, rising along T.
         """
+        raise TypeError(AT_ONCE)
 
     def remember(self, cache: Cache, tokens: Tensor, ids: Tensor, places: Tensor) -> None:
         """Extend without logits of the new tokens: only what later ones read of them is made."""
@@ -279,9 +269,6 @@ class Transformer(nn.Module, ABC):
     def stack(self) -> list[Block]:
         """Return the blocks in the order they are applied."""
         return self.blocks.applied()
-
-    def _initialise(self) -> None:
-        initialise(self, self.spec, (self.embedding, self.outputs))
 
     def _forward(self, *arguments: object, record: Record | None) -> Tensor:
         """Return `forward`; in training compiled if it was compiled, never while something is recorded."""

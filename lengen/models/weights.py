@@ -83,16 +83,11 @@ def fill(model: nn.Module, path: Path) -> None:
     missing = [name for name in wanted if name not in weights and wanted[name].data_ptr() not in present]
     extra = [name for name in weights if name not in wanted]
     other = [name for name in wanted if name in weights and wanted[name].shape != weights[name].shape]
-    if missing or extra or other:
-        raise WeightsError(f"{path} does not hold the weights of this setting ({_fault(missing, extra, other)})")
-    model.load_state_dict(weights, strict=False)
-
-
-def _fault(missing: list[str], extra: list[str], other: list[str]) -> str:
-    """Say which names are missing, which nobody asks for, and which have another shape."""
     lists = (("missing", missing), ("not of this model", extra), ("of another shape", other))
-    said = [f"{what}: {', '.join(names[:3])}{' and more' * (len(names) > 3)}" for what, names in lists if names]
-    return "; ".join(said)
+    faults = [f"{what}: {', '.join(names[:3])}{' and more' * (len(names) > 3)}" for what, names in lists if names]
+    if faults:
+        raise WeightsError(f"{path} does not hold the weights of this setting ({'; '.join(faults)})")
+    model.load_state_dict(weights, strict=False)
 
 
 def without_prefix(weights: dict[str, Tensor], wanted: dict[str, Tensor]) -> dict[str, Tensor]:

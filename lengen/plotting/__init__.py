@@ -44,12 +44,3 @@ with extra():
         titled,
     )
     from lengen.plotting.style import BLACK, COLOURS, LOOKS, MARKERS, Look, looks, numbered, pictures, said, style
-
-__all__ = [
-    "BLACK", "COLOURS", "COLUMN", "HEAT", "LETTER", "LOOKS", "MARKERS", "MEASURES", "PAGE", "Look", "Published",
-    "Row", "Runs", "Value", "arrays", "attention", "attention_map", "attention_scale", "caption", "cells", "curves",
-    "draw_rows", "empty", "grid", "heat_map", "label", "learned", "legend", "lengths_axis", "looks", "maps",
-    "medians", "metrics", "numbered", "outline", "percent", "pictures", "said", "scores",
-    "sheet", "shown", "spans", "structured_heads", "style", "table", "titled", "token_map",
-    "training", "values",
-]  # fmt: skip

@@ -123,13 +123,9 @@ def token_map(
         for k in wanted:
             if not labelled or k - labelled[-1] >= apart:
                 labelled.append(k)
-        place(labelled, labels=[_safe(tokens[k]) for k in labelled], fontsize=LETTER)
+        place(labelled, labels=[tokens[k].replace("$", "\\$") for k in labelled], fontsize=LETTER)
     axes.tick_params(length=1.2, pad=1, width=0.3)
     axes.set_title(title)
-
-
-def _safe(token: str) -> str:
-    return token.replace("$", "\\$")
 
 
 def attention_scale() -> ScalarMappable:

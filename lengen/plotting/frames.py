@@ -18,16 +18,13 @@ from lengen.plotting.style import Look
 from lengen.results.records import Run
 
 
-def counted(metric: str) -> tuple[str, str]:
-    """Return the numerator and denominator of a metric of `lengen.metrics`, or of any count per response."""
-    if metric in METRICS:
-        return METRICS[metric].numerator, METRICS[metric].denominator
-    return metric, "n"
-
-
 def scores(runs: Sequence[Run], mode: str = "teacher_forced", metric: str = "correct") -> pd.DataFrame:
-    """Return the axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode."""
-    top, bottom = counted(metric)
+    """Return the axes of the grids, ``run``, ``total``, ``n``, ``value``: every cell that was scored in that mode.
+
+    ``metric`` is one of `lengen.metrics`, or any count per response.
+    """
+    known = METRICS.get(metric)
+    top, bottom = (known.numerator, known.denominator) if known else (metric, "n")
     frames = [run.frame[run.frame["mode"] == mode].assign(run=number) for number, run in enumerate(runs)]
     if not frames:
         return pd.DataFrame(columns=["length", "run", "total", "n", "value"])
@@ -173,7 +170,6 @@ class Value(NamedTuple):
 
 Published = Mapping[str, Sequence[Value]]
 """Name of an experiment -> its published values."""
-NONE: Published = {}
 HALF = {">=": "top", ">": "top", "<=": "bottom", "<": "bottom"}
 """Filled half of the mark of a bound: the possible values lie there."""
 AROUND = 3.0

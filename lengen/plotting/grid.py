@@ -77,7 +77,11 @@ def grid(
         if place % across == 0:
             lead = f"{rows[place // across]}\n" if rows else ""
             axes.set_ylabel(f"{lead}{vertical}")
-    scale(figure, panels, "Final answer" if metric == "answer_correct" else "Exact match")
+    bar = figure.colorbar(
+        ScalarMappable(Normalize(0, 1), HEAT), ax=panels, aspect=30, format="{x:.0%}", pad=0.01,
+        shrink=min(1.0, 2.6 / figure.get_figheight() + 0.3),
+    )  # fmt: skip
+    bar.set_label("Final answer" if metric == "answer_correct" else "Exact match")
     return figure
 
 
@@ -157,15 +161,6 @@ def outline(axes: Axes, left: float, top: float, width: float, height: float) ->
         axes.add_patch(box)
 
 
-def scale(figure: Figure, panels: np.ndarray, label: str) -> None:
-    """Put the one colour bar at the right."""
-    bar = figure.colorbar(
-        ScalarMappable(Normalize(0, 1), HEAT), ax=panels, aspect=30, format="{x:.0%}", pad=0.01,
-        shrink=min(1.0, 2.6 / figure.get_figheight() + 0.3),
-    )  # fmt: skip
-    bar.set_label(label)
-
-
 MOST = 9
 """Columns that a page has room for."""
 
@@ -181,7 +176,8 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     """
     rows: list[tuple[str, str, Sequence[Run], Sequence[Value]]] = []
     for item, group in shown(picture, runs):
-        for name in (measure, *[alone] * bool(alone and _has(group, alone))):
+        has_scratchpad = bool(alone) and group[0].spec.data.format.scratchpad
+        for name in (measure, alone) if has_scratchpad and len(values(group, alone)) else (measure,):
             theirs = published.get(item.name, ()) if name == measure else ()
             named = label(item, group)
             named += "" if name == measure else f": {MEASURES[name].label.split(',')[0].lower()}"
@@ -209,10 +205,6 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     for axes in panels:
         outline(axes, 0, 0, 1, len(rows))
     return figure
-
-
-def _has(runs: Sequence[Run], name: str) -> bool:
-    return runs[0].spec.data.format.scratchpad and bool(len(values(runs, name)))
 
 
 def _row(runs: Sequence[Run], name: str, longest: bool) -> pd.Series:

@@ -35,29 +35,25 @@ def style() -> Iterator[None]:
     """Apply the settings of every figure, from the library's defaults: files in a home folder change nothing."""
     # setting a backend, even the default one, would load it
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith("backend")}
-    with mpl.rc_context():
-        mpl.rcParams.update(defaults)
-        mpl.rcParams.update(sns.axes_style("ticks"))
-        mpl.rcParams.update(
-            {
-                "font.family": ["DejaVu Sans"],  # shipped with matplotlib, so equal on every machine
-                "font.size": 7.5,
-                "axes.titlesize": 7.5,
-                "axes.labelsize": 7.5,
-                "xtick.labelsize": 7,
-                "ytick.labelsize": 7,
-                "legend.fontsize": 7,
-                "figure.titlesize": 8.5,
-                "axes.linewidth": 0.7,
-                "xtick.major.size": 2.5,
-                "ytick.major.size": 2.5,
-                "lines.linewidth": 1.4,
-                "lines.markersize": 3.5,
-                "hatch.linewidth": 0.4,
-                "svg.hashsalt": "lengen",  # ids in SVG files are random without a salt
-                "svg.fonttype": "none",  # text as text
-            }
-        )
+    ours = {
+        "font.family": ["DejaVu Sans"],  # shipped with matplotlib, so equal on every machine
+        "font.size": 7.5,
+        "axes.titlesize": 7.5,
+        "axes.labelsize": 7.5,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        "legend.fontsize": 7,
+        "figure.titlesize": 8.5,
+        "axes.linewidth": 0.7,
+        "xtick.major.size": 2.5,
+        "ytick.major.size": 2.5,
+        "lines.linewidth": 1.4,
+        "lines.markersize": 3.5,
+        "hatch.linewidth": 0.4,
+        "svg.hashsalt": "lengen",  # ids in SVG files are random without a salt
+        "svg.fonttype": "none",  # text as text
+    }
+    with mpl.rc_context(defaults | sns.axes_style("ticks") | ours):
         yield
 
 
@@ -72,7 +68,7 @@ def pictures(figure: Figure, kinds: Sequence[str] = ("svg", "png"), says: str = 
         engine.execute(figure)
         figure.set_layout_engine("none")  # placed once: placing costs as much as drawing
     # PNG first, because the SVG canvas sets another resolution
-    files = {kind: write(figure) for kind, write in (("png", _png), ("svg", _svg), ("pdf", _pdf)) if kind in kinds}
+    files = {kind: _drawn(figure, kind) for kind in CANVASES if kind in kinds}
     return files | ({"svg": titled(files["svg"], says)} if says and "svg" in files else {})
 
 
@@ -87,29 +83,20 @@ def said(svg: bytes) -> str:
     return unescape(title[1].decode()) if title else ""
 
 
-# The canvases are used directly because `Figure.savefig` draws everything twice.
+CANVASES = {
+    "png": (FigureCanvasAgg, ("Software",)),
+    "svg": (FigureCanvasSVG, ("Date", "Creator", "Format", "Type")),
+    "pdf": (FigureCanvasPdf, ("CreationDate", "Creator", "Producer")),
+}
+"""By kind what draws it, and what it would say of a date and a version. Used directly because `Figure.savefig` draws
+everything twice."""
 
 
-def _svg(figure: Figure) -> bytes:
+def _drawn(figure: Figure, kind: str) -> bytes:
+    canvas, dated = CANVASES[kind]
     out = io.BytesIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))  # would name a date and a version
-    canvas: Any = FigureCanvasSVG(figure)
-    canvas.print_svg(out, metadata=nothing)
-    return compact(out.getvalue())
-
-
-def _pdf(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    canvas: Any = FigureCanvasPdf(figure)
-    canvas.print_pdf(out, metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    return out.getvalue()
-
-
-def _png(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    canvas: Any = FigureCanvasAgg(figure)
-    canvas.print_png(out, metadata={"Software": None})
-    return out.getvalue()
+    getattr(canvas(figure), f"print_{kind}")(out, metadata=dict.fromkeys(dated))
+    return compact(out.getvalue()) if kind == "svg" else out.getvalue()
 
 
 FAMILY = b"'DejaVu Sans', Verdana, sans-serif"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lengen.digits import Generator, Tensor, torch
+from lengen.digits import Generator, RoomError, Tensor, torch
 from lengen.formats.base import Format
 from lengen.part import Axis
 
@@ -69,8 +69,6 @@ class PositionIds(Axis):
 
 def refuse_longer(kind: str, sizes: Tensor, max_position: int) -> None:
     """Raise `OperandError` if an example of ``sizes`` (B,) tokens has more than there are ids."""
-    from lengen.digits import RoomError
-
     if int(sizes.max()) > max_position + 1:
         raise RoomError(
             f"these operands make a sequence of up to {int(sizes.max())} tokens, and {kind} ids go up to "

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from lengen.digits import Generator, Tensor, torch
+from lengen.digits import Generator, RoomError, Tensor, torch
 from lengen.formats.base import FIRST, UNUSED, Format
 from lengen.part import LARGEST_ID, Id, Part, SettingError
 from lengen.position_ids.base import PositionIds
@@ -68,8 +68,6 @@ def random_offsets(
 
     Raises `OperandError` if an id would exceed its level's maximum.
     """
-    from lengen.digits import RoomError
-
     room = torch.tensor(largest)[:, None] - highest
     if bool((room < 1).any()):
         level = int((room < 1).any(dim=1).int().argmax())

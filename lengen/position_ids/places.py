@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from lengen.digits import Generator, Tensor, torch
+from lengen.digits import Generator, Tensor, mix, torch
 from lengen.part import LARGEST_ID, Id, Part
 from lengen.position_ids.base import PositionIds, refuse_longer
 
@@ -105,17 +105,12 @@ class Randomised(Part, PositionIds, tag="randomised", frozen=True):
 
     def offsets(self, highest: Tensor, sizes: Tensor, generator: Generator | None, key: Tensor | None = None) -> Tensor:
         """Return (longest, B): the id of each place."""
-        from lengen.digits import mix
-
         refuse_longer("randomised", sizes, self.max_position)
-        shape = (len(sizes), self.max_position + 1)
         if generator is not None:
-            return self._drawn(sizes, torch.rand(shape, generator=generator))
-        seeds = torch.zeros_like(sizes) if key is None else key
-        order = mix(seeds[:, None] ^ mix(torch.arange(self.max_position + 1) + sizes[:, None] * (1 << 32)))
-        return self._drawn(sizes, order)
-
-    def _drawn(self, sizes: Tensor, order: Tensor) -> Tensor:
+            order = torch.rand(len(sizes), self.max_position + 1, generator=generator)
+        else:
+            seeds = torch.zeros_like(sizes) if key is None else key
+            order = mix(seeds[:, None] ^ mix(torch.arange(self.max_position + 1) + sizes[:, None] * (1 << 32)))
         chosen = order.argsort(dim=1)[:, : int(sizes.max())]
         outside = torch.arange(chosen.shape[1]) >= sizes[:, None]
         return chosen.masked_fill(outside, self.max_position).sort(dim=1).values.T

@@ -23,21 +23,18 @@ class Progress(NamedTuple):
 
 Report = Callable[[Progress], None]
 """Receiver of the progress of a run."""
+
+
+def silent(progress: Progress) -> None:
+    """Do nothing: nobody watches."""
+
+
 EXPLODED = 1e6
 """Nats per token from which on a loss is none any more: no training that learned anything was near it."""
 
 
 class DivergedError(ValueError):
     """The loss is not a number any more, or exploded; the message names the step and the last good checkpoint."""
-
-
-def usable(loss: float) -> bool:
-    """Return True if a loss is a number below `EXPLODED`.
-
-    >>> usable(2.3), usable(float("nan")), usable(1e7)
-    (True, False, False)
-    """
-    return loss < EXPLODED
 
 
 def diverged(what: str, checkpoint: Path | None) -> DivergedError:

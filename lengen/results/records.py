@@ -114,7 +114,12 @@ class Counts(dict[str, float]):
     """
 
     def __add__(self, other: "Counts") -> "Counts":
-        """Return sums of the counts that both have: a sum over some of the examples counts nothing."""
+        """Return sums of the counts that both have: a sum over some of the examples counts nothing.
+
+        Without any count it is of no examples, and adds nothing.
+        """
+        if not self or not other:
+            return self or other
         return Counts({name: self[name] + other[name] for name in self if name in other})
 
     def rate(self, numerator: str, denominator: str = "n") -> float:
@@ -135,7 +140,7 @@ class Grid:
     def add(self, cell: Sequence[int], mode: str, counts: Counts) -> None:
         """Add counts to a cell; a second call for the same cell and mode adds up."""
         modes = self.scores.setdefault(tuple(cell), {})
-        modes[mode] = modes[mode] + counts if mode in modes else counts
+        modes[mode] = modes.get(mode, Counts()) + counts
 
     def entries(self) -> Iterator[tuple[tuple[int, ...], str, Counts]]:
         """Yield every cell and mode with its counts."""
@@ -146,8 +151,7 @@ class Grid:
 
         Cells without that mode are left out, without any there is no count.
         """
-        counts = [self.scores[cell][mode] for cell in cells if mode in self.scores.get(cell, {})]
-        return sum(counts[1:], counts[0]) if counts else Counts()
+        return sum((self.scores[cell][mode] for cell in cells if mode in self.scores.get(cell, {})), Counts())
 
     def to_csv(self) -> str:
         """Return ``length,count,mode,name,value``, sorted: one row per count; the second column of a curve is empty."""
@@ -197,10 +201,8 @@ class Grid:
         A grid of lengths alone, a curve, has no second axis: ``count`` says nothing there.
         """
         wanted, mode = (length, count), mode or self.mode
-        tested = [(zip(wanted, cell, strict=False), modes) for cell, modes in self.scores.items() if mode in modes]
-        cells = [modes[mode] for pairs, modes in tested if all(value in (None, at) for value, at in pairs)]
-        total = sum(counts["n"] for counts in cells)
-        return sum(counts.get(metric, math.nan) for counts in cells) / total if total else math.nan
+        cells = [cell for cell in self.scores if all(a in (None, b) for a, b in zip(wanted, cell, strict=False))]
+        return self.total(cells, mode).rate(metric)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row a cell and mode: axes, counts, accuracy with its 95 % interval, edits per token."""
@@ -225,8 +227,7 @@ class Grid:
         """Return the shown column, its second axis to the right if there is one."""
         frame = self.to_frame()
         axes = [name for name in self.axes if frame[name].nunique() > 1] or [*self.axes[:1]]
-        if len(frame):
-            frame = frame[frame["mode"] == frame["mode"].iloc[0]]
+        frame = frame[frame["mode"] == self.mode]
         return frame.pivot_table(SHOWN, axes[0], axes[1:]) if len(axes) > 1 else frame.set_index(axes)[[SHOWN]]
 
     def _repr_html_(self) -> str:

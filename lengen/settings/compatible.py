@@ -1,11 +1,9 @@
 """Rules between the parts of a setting: position ids and encodings, biases and architectures, formats and tests."""
 
-from functools import singledispatch
-
 from lengen.part import LONGEST, SettingError
 from lengen.position_ids.base import PositionIds
-from lengen.settings.fixed_biases import AttentionBias, Given, HardALiBi, Lines, LineWindow, Window
-from lengen.settings.model import LARGEST_MODEL, Decoder, LoopsByLength, ModelSpec, NoEncoding, Rotary
+from lengen.settings.fixed_biases import AttentionBias
+from lengen.settings.model import LARGEST_MODEL, Decoder, LoopsByLength, ModelSpec, Rotary
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.tasks.sequence_base import Skewed
 
@@ -150,20 +148,15 @@ def check_model(model: ModelSpec) -> None:
     if model.output_bias and model.tied:
         fault = "model.output_bias=true: a tied output head shares the token embedding and has no bias"
         raise SettingError(f"{fault}; set model.tied=false")
-    if model.loops_by_length is not None:
-        _check_model_loops(model)
+    if model.loops_by_length is not None and model.loops != 1:
+        fault = f"model.loops={model.loops}: model.loops_by_length already says how often the stack is applied"
+        raise SettingError(f"{fault}; set one of them")
+    if model.loops_by_length is not None and model.architecture.SPLIT:
+        fault = f"model.loops_by_length: model.architecture={model.architecture.kind} has two stacks"
+        raise SettingError(f"{fault}, one of which reads the query once; set model.architecture=decoder or encoder")
     if model.inject != "none" and model.loops == 1 and not model.shared and model.loops_by_length is None:
         fault = f"model.inject={model.inject}: it is added at recurrent steps, of which there are none"
         raise SettingError(f"{fault}; set model.loops to 2 or more, or model.shared=true")
-
-
-def _check_model_loops(model: ModelSpec) -> None:
-    if model.loops != 1:
-        fault = f"model.loops={model.loops}: model.loops_by_length already says how often the stack is applied"
-        raise SettingError(f"{fault}; set one of them")
-    if model.architecture.SPLIT:
-        fault = f"model.loops_by_length: model.architecture={model.architecture.kind} has two stacks"
-        raise SettingError(f"{fault}, one of which reads the query once; set model.architecture=decoder or encoder")
 
 
 def _check_bias(model: ModelSpec, bias: AttentionBias) -> None:
@@ -174,7 +167,7 @@ def _check_bias(model: ModelSpec, bias: AttentionBias) -> None:
                 f"model.architecture is {model.architecture.kind}; set model.architecture=decoder"
             )
         return
-    check_alone(bias, model)
+    bias.check_alone(model.heads, model.encoding.kind)
     if model.tempered is not None:
         raise SettingError(
             f"model.tempered: its logits grow with all tokens so far, and "
@@ -214,55 +207,3 @@ def check_encoding(model: ModelSpec, ids: PositionIds) -> None:
         )
     if isinstance(encoding, Rotary) and model.head_dim % 2:
         raise SettingError(f"model.head_dim={model.head_dim}: rope turns pairs and needs an even number")
-
-
-@singledispatch
-def check_alone(bias: AttentionBias, model: ModelSpec) -> None:
-    """Raise `SettingError` if a bias cannot be that of a decoder without encoder."""
-
-
-@check_alone.register
-def _(bias: Window, model: ModelSpec) -> None:
-    if bias.stride != 1:
-        fault = "a window moves over a source in strides, and model.architecture=decoder has none; set it to 1"
-        raise SettingError(f"model.architecture.attention_bias.stride={bias.stride}: {fault}")
-
-
-@check_alone.register
-def _(bias: Given, model: ModelSpec) -> None:
-    raise SettingError(
-        "model.architecture.attention_bias=given: a calibrated bias has matrices for the places of a response and "
-        "of a source, and model.architecture=decoder has one sequence, in which places of operands move with their "
-        "length; set model.architecture=encoder_decoder, or choose lines"
-    )
-
-
-@check_alone.register
-def _(bias: HardALiBi, model: ModelSpec) -> None:
-    if not 1 <= len(bias.keys) < model.heads:
-        raise SettingError(
-            f"model.architecture.attention_bias.keys={list(bias.keys)}: expected numbers for 1 to "
-            f"{model.heads - 1} of the model.heads={model.heads} heads, so that one at least sees all keys"
-        )
-    if not isinstance(model.encoding, NoEncoding):
-        raise SettingError(
-            f"model.architecture.attention_bias=hard_alibi: its other heads have no positions, and "
-            f"model.encoding={model.encoding.kind} gives them some; set model.encoding=none and "
-            f"data.position_ids=none"
-        )
-
-
-@check_alone.register
-def _(bias: Lines, model: ModelSpec) -> None:
-    if not bias.slopes or len(set(bias.slopes)) < len(bias.slopes):
-        fault = "expected different directions, at least one, such as [1, 0, -1]"
-        raise SettingError(f"model.architecture.attention_bias.slopes={list(bias.slopes)}: {fault}")
-
-
-@check_alone.register
-def _(bias: LineWindow, model: ModelSpec) -> None:
-    named = f"model.architecture.attention_bias.lines={[list(line) for line in bias.lines]}"
-    if not bias.lines or len(set(bias.lines)) < len(bias.lines):
-        raise SettingError(f"{named}: expected different lines, at least one, such as [[-1, 1]]")
-    if min(offset for _, offset in bias.lines) < 0:
-        raise SettingError(f"{named}: expected offsets from 0 on, which count tokens of the prompt")

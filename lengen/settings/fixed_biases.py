@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from lengen.part import Axis, Count, Part, Size
+from lengen.part import Axis, Count, Part, SettingError, Size
 
 
 class AttentionBias(Axis):
@@ -28,6 +28,9 @@ class AttentionBias(Axis):
         """Return the number of last keys, its own included, that a head sees without an encoder; None: all."""
         raise NotImplementedError
 
+    def check_alone(self, heads: int, encoding: str) -> None:
+        """Raise `SettingError` if it cannot be that of a decoder without encoder, with an encoding of this kind."""
+
 
 class Window(Part, AttentionBias, tag="window", frozen=True):
     """Attention to places near the one that is written (Appendix A.4 of "From Interpolation to Extrapolation").
@@ -51,6 +54,11 @@ class Window(Part, AttentionBias, tag="window", frozen=True):
     def last_keys(self, heads: int) -> tuple[int | None, ...]:
         return (self.width + 1,) * heads
 
+    def check_alone(self, heads: int, encoding: str) -> None:
+        if self.stride != 1:
+            fault = "a window moves over a source in strides, and model.architecture=decoder has none; set it to 1"
+            raise SettingError(f"model.architecture.attention_bias.stride={self.stride}: {fault}")
+
 
 class Given(Part, AttentionBias, tag="given", frozen=True):
     """A bias that is set before training and stored with the weights, such as a calibrated one.
@@ -62,6 +70,13 @@ class Given(Part, AttentionBias, tag="given", frozen=True):
     """
 
     SET = True
+
+    def check_alone(self, heads: int, encoding: str) -> None:
+        raise SettingError(
+            "model.architecture.attention_bias=given: a calibrated bias has matrices for the places of a response and "
+            "of a source, and model.architecture=decoder has one sequence, in which places of operands move with their "
+            "length; set model.architecture=encoder_decoder, or choose lines"
+        )
 
 
 class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
@@ -80,6 +95,18 @@ class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
 
     def last_keys(self, heads: int) -> tuple[int | None, ...]:
         return (*self.keys, *(None,) * (heads - len(self.keys)))
+
+    def check_alone(self, heads: int, encoding: str) -> None:
+        if not 1 <= len(self.keys) < heads:
+            raise SettingError(
+                f"model.architecture.attention_bias.keys={list(self.keys)}: expected numbers for 1 to {heads - 1} of "
+                f"the model.heads={heads} heads, so that one at least sees all keys"
+            )
+        if encoding != "none":
+            raise SettingError(
+                f"model.architecture.attention_bias=hard_alibi: its other heads have no positions, and "
+                f"model.encoding={encoding} gives them some; set model.encoding=none and data.position_ids=none"
+            )
 
 
 class Lines(Part, AttentionBias, tag="lines", frozen=True):
@@ -105,6 +132,11 @@ class Lines(Part, AttentionBias, tag="lines", frozen=True):
     slopes: tuple[int, ...] = (1, 0, -1)
     """Directions of lines through the prompt: slope s for (1, s). Through the response there are diagonals."""
 
+    def check_alone(self, heads: int, encoding: str) -> None:
+        if not self.slopes or len(set(self.slopes)) < len(self.slopes):
+            fault = "expected different directions, at least one, such as [1, 0, -1]"
+            raise SettingError(f"model.architecture.attention_bias.slopes={list(self.slopes)}: {fault}")
+
 
 class LineWindow(Part, AttentionBias, tag="line_window", frozen=True):
     """The windowed bias of an encoder-decoder in a decoder without encoder.
@@ -129,3 +161,10 @@ class LineWindow(Part, AttentionBias, tag="line_window", frozen=True):
     """Slope and offset of each line: which token of the prompt stands on it when the first response token is predicted,
     counted from the prompt's first token for positive slopes, else back from its last one; and how many tokens it moves
     on with every token."""
+
+    def check_alone(self, heads: int, encoding: str) -> None:
+        named = f"model.architecture.attention_bias.lines={[list(line) for line in self.lines]}"
+        if not self.lines or len(set(self.lines)) < len(self.lines):
+            raise SettingError(f"{named}: expected different lines, at least one, such as [[-1, 1]]")
+        if min(offset for _, offset in self.lines) < 0:
+            raise SettingError(f"{named}: expected offsets from 0 on, which count tokens of the prompt")

@@ -4,19 +4,16 @@ import functools
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
-from lengen.formats.base import PRINTABLE, Format, Vocab
+from lengen.formats.base import PRINTABLE, Format, Vocab, Written
 from lengen.part import Count, Length, NotNegative, SettingError, Share, Size
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.places import Consecutive
 from lengen.tasks.base import Task
-
-if TYPE_CHECKING:
-    from lengen.formats.base import Written
 
 
 class NumberFormat(NamedTuple):
@@ -59,7 +56,7 @@ class RandomSpaces(Section, frozen=True):
     Example:
         >>> import lengen
         >>> spaces = lengen.RandomSpaces(ratio=0.5)
-        >>> lengen.setting("two_operand_addition", spaces=spaces).data.share_of_spaces
+        >>> lengen.setting("two_operand_addition", spaces=spaces).data.spaces.ratio
         0.5
     """
 
@@ -100,7 +97,7 @@ class Trained:
 
 
 @functools.lru_cache(maxsize=256)
-def _written(format: Format, task: Task) -> "Written":
+def _written(format: Format, task: Task) -> Written:
     """Return the format of a task, made once for the thousands of test cells whose tokens estimates of time need."""
     return format.build(task)
 
@@ -147,11 +144,6 @@ class DataSpec(Section, frozen=True):
     def vocab(self) -> Vocab:
         """The symbols that it writes, or all printable ones."""
         return PRINTABLE if self.vocabulary == "printable" else Vocab(self.symbols)
-
-    @property
-    def share_of_spaces(self) -> float:
-        """Largest number of random spaces, as a share of a query's tokens; 0 without them."""
-        return self.spaces.ratio if self.spaces else 0.0
 
     @property
     def trained(self) -> Trained:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import sys
 import typing
-from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
@@ -29,20 +29,12 @@ def declared(setting: object, role: Role) -> Any | None:
     A class belongs to the ``PAPER`` of its module, or else of the nearest package around it.
     """
     for cls in type(setting).__mro__:
-        for module in _outwards(cls.__module__):
-            paper = getattr(sys.modules.get(module), "PAPER", None)
-            if paper is not None:
-                entry = getattr(paper, role, {}).get(cls.__name__)
-                if entry is not None:
-                    return entry()
-                break
+        outwards = accumulate(cls.__module__.split("."), "{}.{}".format)
+        papers = [getattr(sys.modules.get(module), "PAPER", None) for module in outwards]
+        nearest = next(filter(None, reversed(papers)), None)
+        if (entry := getattr(nearest, role, {}).get(cls.__name__)) is not None:
+            return entry()
     return None
-
-
-def _outwards(module: str) -> Iterator[str]:
-    while module:
-        yield module
-        module = module.rpartition(".")[0]
 
 
 class Spec(Section, frozen=True):

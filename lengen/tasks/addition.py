@@ -39,10 +39,6 @@ class Addition(Part, Task, tag="addition", frozen=True):
     """The stages begin with the sum of no operand, zeros; else with the first operand."""
 
     @property
-    def longest(self) -> int:
-        return self.digits
-
-    @property
     def most(self) -> int:
         return self.operands
 

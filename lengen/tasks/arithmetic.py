@@ -9,12 +9,13 @@ Transformers".
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import ClassVar
 
 from lengen import digits
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
-from lengen.part import Count, Length, Part, SettingError, Size
-from lengen.tasks.base import Extent, Row, Rows, Signs, Task
+from lengen.part import Count, SettingError
+from lengen.tasks.base import Extent, OfBase, Row, Rows, Signs
 
 HELD_OUT = 8
 """One number in eight up to the limit validates and is never trained on (Section 3.3 of "From Interpolation to
@@ -23,13 +24,9 @@ LARGEST_POOL = 2**27
 """Numbers that are listed to draw from, at most: 1 GiB of them."""
 
 
-class Arithmetic(Part, Task, frozen=True):
+class Arithmetic(OfBase, frozen=True):
     """Problems of one operation; the trained numbers have up to ``digits`` digits or lie in [0, limit]."""
 
-    digits: Length
-    """Digits of the longest trained number."""
-    base: Size = 10
-    """Base of the numbers, 2 to 16."""
     limit: Count = 0
     """Largest number drawn in training, uniformly, of at most one digit more than ``digits``; 0 draws a length first,
     then digits."""
@@ -42,22 +39,6 @@ class Arithmetic(Part, Task, frozen=True):
     GROWS: ClassVar[bool] = True
     """A result may have one digit more than its operands."""
 
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return tuple("0123456789abcdef"[: self.base])
-
-    @property
-    def longest(self) -> int:
-        return self.digits
-
-    @property
-    def most(self) -> int:
-        return 2 if self._drawn() == 2 else 1
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        return (self.most,)
-
     def shape(self, length: int, count: int) -> tuple[int, ...]:
         return (length, 1) if self._drawn() < self.OPERANDS else (length,) * self.OPERANDS
 
@@ -66,8 +47,7 @@ class Arithmetic(Part, Task, frozen=True):
         return Extent(shape, width, (width,) if self.STAGES else ())
 
     def check(self) -> None:
-        if not 2 <= self.base <= 16:
-            raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
+        super().check()
         highest = min(self.base ** (self.digits + 1), LARGEST_POOL) - 1
         if self.limit and not HELD_OUT - 1 <= self.limit <= highest:
             raise SettingError(
@@ -138,13 +118,8 @@ class Arithmetic(Part, Task, frozen=True):
         if name != self.STAGES or not name:
             raise KeyError(name)
         columns = self._columns(self.padded(problems, width), width)
-        result = self._carried(columns, width)
-        # Into place i goes what the places below it have beyond their digits: (columns - result) / base, place by
-        # place.
-        into = torch.zeros_like(columns)
-        for place in range(columns.shape[1] - 1):
-            into[:, place + 1] = (columns[:, place] + into[:, place] - result[:, place]) // self.base
-        return into[:, None]
+        # what a digit of the result has more than its column: a carry of one operation is a digit, too
+        return ((self._carried(columns, width) - columns) % self.base)[:, None]
 
     def columns(self, operands: Tensor) -> Tensor:
         """Return column sums (B, W) of operands (B, K, W), which a carry turns into the result."""
@@ -172,18 +147,12 @@ class Arithmetic(Part, Task, frozen=True):
         if not self.limit:
             sizes = torch.randint(1, length + 1, (self._drawn(), n), generator=generator)
             return self._problems([digits.sample(size, length, generator, self.base) for size in sizes], generator)
-        pool = self._numbers(held_out)
-        width = 1
-        while self.base**width <= self.limit:
-            width += 1
+        pool = _shuffled(self.limit)  # one fixed permutation of [0, limit], cut 7:1
+        cut = len(pool) // HELD_OUT
+        pool = pool[:cut] if held_out else pool[cut:]
+        width = next(width for width in itertools.count(1) if self.base**width > self.limit)
         chosen = [pool[torch.randint(len(pool), (n,), generator=generator)] for _ in range(self._drawn())]
         return self._problems([digits.from_numbers(numbers, width, self.base) for numbers in chosen], generator)
-
-    def _numbers(self, held_out: bool) -> Tensor:
-        """Return numbers that are trained on, or that are not: one fixed permutation of [0, limit], cut 7:1."""
-        pool = _shuffled(self.limit)
-        cut = len(pool) // HELD_OUT
-        return pool[:cut] if held_out else pool[cut:]
 
     def _problems(self, operands: list[Tensor], generator: Generator, least: int = 0) -> Problems:
         if len(operands) < self.OPERANDS:
@@ -232,6 +201,8 @@ class PairAddition(Arithmetic, tag="pair_addition", frozen=True):
     OPERANDS = 2
     STAGES = "carries"
     name = "addition"
+    most = 2
+    counts = (2,)
 
     def columns(self, operands: Tensor) -> Tensor:
         return operands.sum(dim=1)
@@ -249,6 +220,8 @@ class DigitSums(Arithmetic, tag="digit_sums", frozen=True):
 
     SIGNS = Signs("+")
     OPERANDS = 2
+    most = 2
+    counts = (2,)
 
     def columns(self, operands: Tensor) -> Tensor:
         return operands.sum(dim=1) % self.base

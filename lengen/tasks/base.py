@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 from lengen import digits
 from lengen.digits import Generator, OperandError, Problems, Tensor, mix, torch
 from lengen.digits import generator as stream
-from lengen.part import Axis, SettingError
+from lengen.part import Axis, Length, Part, SettingError, Size
 
 
 class Row(Enum):
@@ -115,7 +115,7 @@ class Task(Axis):
     A new task is a class with these bases, ``class Mirror(lengen.Part, lengen.Task, tag="mirror", frozen=True)``, and
     its fields. It has to write
 
-    - `longest`: digits of the longest trained operand, of type int;
+    - `digits` or, under another name, `longest`: digits of the longest trained operand, of type int;
     - `train` and `test`: draw problems;
     - `parse`: one problem of what a user typed;
     - `answer`: (B, W) digits of the true answers, integers from 0 to ``len(symbols) - 1``, where W is at least the
@@ -164,10 +164,13 @@ class Task(Axis):
         """Names its random numbers: test problems of tasks of one name are drawn alike."""
         return self.kind
 
+    digits: int
+    """Digits of the longest trained operand, where `longest` says nothing else."""
+
     @property
     def longest(self) -> int:
         """Digits of the longest trained operand."""
-        raise NotImplementedError
+        return self.digits
 
     @property
     def most(self) -> int:
@@ -324,6 +327,23 @@ class Task(Axis):
     def first(self) -> int:
         """Return value of the first symbol: sequences of an alphabet begin with the number 1."""
         return 0
+
+
+class OfBase(Part, Task, frozen=True):
+    """A task on digits of any base: strings, or numbers."""
+
+    digits: Length
+    """Digits of the longest trained string or number."""
+    base: Size = 10
+    """Number of different digits, 2 to 16."""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple("0123456789abcdef"[: self.base])
+
+    def check(self) -> None:
+        if not 2 <= self.base <= 16:
+            raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
 
 
 def fitted(numbers: Tensor, width: int, what: str) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.tasks.base import Extent
-from lengen.tasks.sequence_base import OfAlphabet, distinct, number, of_two, shuffled
+from lengen.tasks.sequence_base import OfAlphabet, distinct, number, shuffled
 
 LARGEST_DIFFERENCE = 5
 """Most that the rarer number of a sequence may be short of the other."""
@@ -30,6 +30,7 @@ class Counting(OfAlphabet, tag="count", frozen=True):
     """
 
     PLACEWISE = False
+    LEAST_LENGTH = 2  # both numbers occur
 
     def extent(self, shape: tuple[int, ...]) -> Extent:
         return Extent(shape, 1)
@@ -46,10 +47,6 @@ class Counting(OfAlphabet, tag="count", frozen=True):
         places = torch.arange(int(lengths.max()))
         sequences = torch.where(places < rarer[:, None], pair[:, :1], pair[:, 1:]) * (places < lengths[:, None])
         return Problems(shuffled(sequences, lengths, generator)[:, None], lengths[:, None])
-
-    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Draw as in training, at one length; raises `OperandError` for one with room for a single number."""
-        return super().test(n, of_two(length), count, generator)
 
     def parse(self, operands: list[str]) -> Problems:
         numbers = [number(text, self.alphabet) for text in operands]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import LONGEST, Count
 from lengen.tasks.base import DELIMITER, Extent, Signs
-from lengen.tasks.sequence_base import OfAlphabet, number, of_two
+from lengen.tasks.sequence_base import OfAlphabet, number
 
 
 class Filling(OfAlphabet, tag="fill", frozen=True):
@@ -28,6 +28,7 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
     """
 
     SIGNS = Signs(DELIMITER)
+    LEAST_LENGTH = 2  # something is missing
 
     padding: Count = 0
     """PAD tokens behind the answer that are trained too; the printed mask has two."""
@@ -49,10 +50,6 @@ class Filling(OfAlphabet, tag="fill", frozen=True):
         numbers = torch.randint(1, self.alphabet + 1, (len(lengths),), generator=generator)
         begun = torch.rand(len(lengths), generator=generator, dtype=torch.float64) * (lengths // 2).clamp(min=1)
         return repeated(numbers, lengths, 1 + begun.long())
-
-    def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Draw as in training, at one length; raises `OperandError` for one at which nothing is missing."""
-        return super().test(n, of_two(length), count, generator)
 
     def parse(self, operands: list[str]) -> Problems:
         if len(operands) != 3 or not all(text.isascii() and text.isdigit() for text in operands[1:]):

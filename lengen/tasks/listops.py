@@ -45,19 +45,12 @@ class ListOps(Part, Task, tag="listops", frozen=True):
 
     ROWS: ClassVar[Rows] = SEQUENCES
     PLACEWISE: ClassVar[bool] = False
+    symbols = (*DECIMAL, *OPENING, CLOSING)
 
     digits: Length
     """Digits of the longest trained expression."""
     depth: Size = 2
     """Most operations inside each other, the outermost one included."""
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return (*DECIMAL, *OPENING, CLOSING)
-
-    @property
-    def longest(self) -> int:
-        return self.digits
 
     @property
     def trained_lengths(self) -> tuple[int, ...]:

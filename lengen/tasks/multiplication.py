@@ -36,10 +36,6 @@ class Multiplication(Part, Task, tag="multiplication", frozen=True):
     """Digits of the longest trained second operand."""
 
     @property
-    def longest(self) -> int:
-        return self.digits
-
-    @property
     def most(self) -> int:
         return self.second_digits
 

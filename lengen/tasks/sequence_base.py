@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
 from lengen.part import Count, Part, SettingError, Share, Size
@@ -17,42 +17,11 @@ SHORTEST = 2
 """Shortest training sequence of the tasks with a skewed distribution of lengths."""
 
 
-class Skew(NamedTuple):
-    """A distribution of lengths: ``share`` of the mass on 2 to ``short``, the rest on longer ones; 0: uniform."""
-
-    short: int = 0
-    share: float = 0.0
-
-    def weights(self, longest: int) -> Tensor:
-        """Return (longest - 1,) probabilities of the lengths 2 to ``longest``, float64.
-
-        >>> [round(weight, 3) for weight in Skew(5, 0.8).weights(10).tolist()]
-        [0.2, 0.2, 0.2, 0.2, 0.04, 0.04, 0.04, 0.04, 0.04]
-        """
-        lengths = torch.arange(SHORTEST, longest + 1)
-        if not self.share:
-            return torch.full((len(lengths),), 1 / len(lengths), dtype=torch.float64)
-        inside = lengths <= self.short
-        mass = torch.tensor([1 - self.share, self.share], dtype=torch.float64)
-        sizes = torch.stack([(~inside).sum(), inside.sum()])
-        return (mass / sizes)[inside.long()]
-
-    def lengths(self, n: int, longest: int, generator: Generator) -> Tensor:
-        """Return (n,) lengths, shuffled; systematic sampling: each length is drawn as often as its probability, to one.
-
-        One random number moves a comb of ``n`` equal steps over the distribution, so each draw has that distribution,
-        and the mean length of few draws varies little.
-        """
-        comb = (torch.rand((), generator=generator, dtype=torch.float64) + torch.arange(n)) / n
-        edges = self.weights(longest).cumsum(0)[:-1]
-        return (SHORTEST + torch.searchsorted(edges, comb, right=True))[torch.randperm(n, generator=generator)]
-
-
-# Numbers of an alphabet.
-
-
 class Skewed(Part, Task, frozen=True):
     """Tasks whose training lengths are 2 to ``longest``, some of them more often than others."""
+
+    LEAST_LENGTH: ClassVar[int] = 1
+    """Shortest length that can be tested."""
 
     longest: Size
     """Longest trained operand."""
@@ -81,24 +50,44 @@ class Skewed(Part, Task, frozen=True):
             fault = f"with data.task.skew={self.skew} expected a length from {SHORTEST} to {self.longest - 1}"
             raise SettingError(f"data.task.short={self.short}: {fault}, below the longest trained")
 
-    @property
-    def distribution(self) -> Skew:
-        """Distribution of the training lengths."""
-        return Skew(self.short, self.skew)
+    def weights(self) -> Tensor:
+        """Return (longest - 1,) probabilities of the lengths 2 to ``longest``, float64.
+
+        >>> from lengen import Sorting
+        >>> [round(weight, 3) for weight in Sorting(longest=10, short=5, skew=0.8).weights().tolist()]
+        [0.2, 0.2, 0.2, 0.2, 0.04, 0.04, 0.04, 0.04, 0.04]
+        """
+        lengths = torch.arange(SHORTEST, self.longest + 1)
+        if not self.skew:
+            return torch.full((len(lengths),), 1 / len(lengths), dtype=torch.float64)
+        inside = lengths <= self.short
+        return torch.where(inside, self.skew / inside.sum().double(), (1 - self.skew) / (~inside).sum().double())
+
+    def draw_lengths(self, n: int, generator: Generator) -> Tensor:
+        """Return (n,) lengths, shuffled; systematic sampling: each length is drawn as often as its probability, to one.
+
+        One random number moves a comb of ``n`` equal steps over the distribution, so each draw has that distribution,
+        and the mean length of few draws varies little.
+        """
+        comb = (torch.rand((), generator=generator, dtype=torch.float64) + torch.arange(n)) / n
+        edges = self.weights().cumsum(0)[:-1]
+        return (SHORTEST + torch.searchsorted(edges, comb, right=True))[torch.randperm(n, generator=generator)]
 
     def of_lengths(self, lengths: Tensor, generator: Generator) -> Problems:
         """Return training problems of these lengths (B,)."""
         raise NotImplementedError
 
     def train(self, n: int, generator: Generator) -> Problems:
-        """Draw lengths by `Skew`, held as wide as the longest may be."""
-        longest = self.longest
-        problems = self.of_lengths(self.distribution.lengths(n, longest, generator), generator)
-        room = longest - problems.operands.shape[2]
+        """Draw lengths by their `weights`, held as wide as the longest may be."""
+        problems = self.of_lengths(self.draw_lengths(n, generator), generator)
+        room = self.longest - problems.operands.shape[2]
         return problems._replace(operands=torch.nn.functional.pad(problems.operands, (0, room)))
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
-        """Draw as in training, at one length."""
+        """Draw as in training, at one length; raises `OperandError` for one that no problem has."""
+        if length < self.LEAST_LENGTH:
+            fault = f"test.lengths={length}: problems of this task have {self.LEAST_LENGTH} numbers or more"
+            raise OperandError(f"{fault}; test from {self.LEAST_LENGTH} on")
         return self.of_lengths(torch.full((n,), length), generator)
 
 
@@ -122,17 +111,6 @@ class OfAlphabet(Skewed, frozen=True):
 
     def first(self) -> int:
         return 1
-
-
-def of_two(length: int) -> int:
-    """Return a tested length of a task whose problems have two numbers at least.
-
-    Raises `OperandError` for a shorter one.
-    """
-    if length < SHORTEST:
-        fault = f"test.lengths={length}: problems of this task have {SHORTEST} numbers or more"
-        raise OperandError(f"{fault}; test from {SHORTEST} on")
-    return length
 
 
 def uniform_sequences(lengths: Tensor, alphabet: int, generator: Generator) -> Tensor:

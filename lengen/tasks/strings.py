@@ -6,13 +6,14 @@ from typing import ClassVar
 
 from lengen import digits
 from lengen.digits import Generator, OperandError, Problems, Tensor, torch
-from lengen.part import Length, Part, SettingError, Size
-from lengen.tasks.base import SEQUENCES, Extent, Rows, Task
+from lengen.part import Length, Part
+from lengen.tasks.base import SEQUENCES, Extent, OfBase, Rows, Task
 
 
-class OneString(Part, Task, frozen=True):
+class OneString(Task):
     """A task on one string of digits, zeros at its beginning included."""
 
+    __slots__ = ()
     ROWS: ClassVar[Rows] = SEQUENCES
 
     def train(self, n: int, generator: Generator) -> Problems:
@@ -38,25 +39,8 @@ class OneString(Part, Task, frozen=True):
         return Problems(values * (torch.arange(width) < lengths[..., None]), lengths)
 
 
-class Strings(OneString, frozen=True):
+class Strings(OfBase, OneString, frozen=True):
     """Strings of 1 to ``digits`` random digits, decimal ones or those of another base."""
-
-    digits: Length
-    """Digits of the longest trained string."""
-    base: Size = 10
-    """Number of different digits, 2 to 16."""
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return tuple("0123456789abcdef"[: self.base])
-
-    def check(self) -> None:
-        if not 2 <= self.base <= 16:
-            raise SettingError(f"data.task.base={self.base}: expected a base from 2 to 16")
-
-    @property
-    def longest(self) -> int:
-        return self.digits
 
 
 #     string  0412      answer  0412
@@ -106,7 +90,7 @@ class Reverse(Strings, tag="reverse", frozen=True):
 #     operand  0101      answer  0      (two ones: even)      prefix parities  0110
 
 
-class Parity(OneString, tag="parity", frozen=True):
+class Parity(Part, OneString, tag="parity", frozen=True):
     """1 where a string of 1 to ``bits`` bits holds an odd number of ones, else 0.
 
     0101=0; stages: the parity of every prefix, 0110, whose last bit is the answer.
@@ -121,13 +105,10 @@ class Parity(OneString, tag="parity", frozen=True):
     PLACEWISE = False
     STAGES = "prefix parities"
     LAST_DIGIT = True
+    symbols = ("0", "1")
 
     bits: Length
     """Bits of the longest trained string."""
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return ("0", "1")
 
     @property
     def longest(self) -> int:

@@ -47,6 +47,8 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     name = "n_by_n"
     most = 2
     counts = (2,)
+    subtasks = 0
+    """Number of sub-tasks of its problems; 0: none."""
 
     lengths: tuple[Length, ...]
     """Trained digits of the operands; some may be left out."""
@@ -68,11 +70,6 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
     def check(self) -> None:
         if not self.lengths or list(self.lengths) != sorted(set(self.lengths)):
             raise SettingError(f"data.task.lengths={list(self.lengths)}: expected trained lengths, each once, rising")
-
-    @property
-    def subtasks(self) -> int:
-        """Number of sub-tasks of its problems; 0: none."""
-        return 0
 
     def with_subtasks(self, number: int) -> TwoOperandAddition:
         return _WithSubtasks(self.lengths, number) if number else self
@@ -113,14 +110,13 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
         Fewer where fewer are reserved.
         """
         operands = _reserve(length)[0][:n].long()
-        kinds = torch.zeros(len(operands), dtype=torch.long) if self.subtasks else None
-        return Problems(operands, torch.full((len(operands), 2), length), kinds)
+        return Problems(operands, torch.full((len(operands), 2), length))
 
     def parse(self, operands: list[str]) -> Problems:
         """Return two numbers, of any lengths."""
         if len(operands) != 2:
             raise OperandError(f"this addition takes exactly two operands, got {len(operands)}")
-        return of_decimals(operands)._replace(kinds=torch.zeros(1, dtype=torch.long) if self.subtasks else None)
+        return of_decimals(operands)
 
     def shapes(self, problems: Problems) -> Tensor:
         """Return two operands, and digits of the longer one."""
@@ -162,11 +158,12 @@ class TwoOperandAddition(Part, Task, tag="two_operand_addition", frozen=True):
 class _WithSubtasks(TwoOperandAddition, tag="two_operand_addition", frozen=True):
     """The same problems, each with one of so many sub-tasks."""
 
-    number: int = 0
+    subtasks: int = 0
 
-    @property
-    def subtasks(self) -> int:
-        return self.number
+
+def incoming(columns: Tensor) -> Tensor:
+    """Return the carry into each place: what a digit of the sum has more than the two that it is the sum of."""
+    return (digits.carry(columns) - columns) % 10
 
 
 def pair_carries(columns: Tensor) -> Tensor:
@@ -184,12 +181,7 @@ def true_carries(columns: Tensor) -> Tensor:
     >>> true_carries(torch.tensor([[11, 9, 7, 5]])).int().tolist()
     [[1, 1, 0, 0]]
     """
-    marks = torch.zeros_like(columns, dtype=torch.bool)
-    rest = torch.zeros_like(columns[:, 0])
-    for place in range(columns.shape[1]):
-        marks[:, place] = columns[:, place] + rest >= 10
-        rest = marks[:, place].to(columns.dtype)
-    return marks
+    return incoming(torch.nn.functional.pad(columns, (0, 1)))[:, 1:] > 0
 
 
 def downward_carries(columns: Tensor) -> Tensor:
@@ -213,11 +205,6 @@ def from_the_left(operands: Tensor, lengths: Tensor) -> Tensor:
     """
     index = torch.arange(operands.shape[2]) - (lengths.amax(dim=1, keepdim=True) - lengths)[:, :, None]
     return operands.gather(2, index.clamp(min=0)).masked_fill(index < 0, 0)
-
-
-def incoming(columns: Tensor) -> Tensor:
-    """Return the carry into each place: what a digit of the sum has more than the two that it is the sum of."""
-    return (digits.carry(columns) - columns) % 10
 
 
 COLUMNS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -280,11 +267,11 @@ def _reserve(length: int) -> tuple[Tensor, Tensor]:
     whole = int(SHARE * min(problems_of(length), 10**6))
     tested = min(TESTED, whole * 10 // 11)
     size = tested + min(VALIDATED, whole - tested)
-    generator, found = stream("n_by_n reserve", length), torch.zeros(0, 2, length, dtype=torch.long)
-    while len(found) < size:
+    generator, drawn = stream("n_by_n reserve", length), torch.zeros(0, 2, length, dtype=torch.long)
+    while len(drawn) < size:
         lengths = torch.full((size, 2), length)
-        found = first_of_each(torch.cat([found, digits.sample(lengths, length, generator)]))
-    return found[:tested].to(torch.uint8), found[tested:size].to(torch.uint8)
+        drawn = first_of_each(torch.cat([drawn, digits.sample(lengths, length, generator)]))
+    return drawn[:tested].to(torch.uint8), drawn[tested:size].to(torch.uint8)
 
 
 @functools.cache

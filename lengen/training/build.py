@@ -72,12 +72,22 @@ def build_model(spec: Spec, seed: int) -> Transformer:
 
 def model_for(data: TaskData, seed: int) -> Transformer:
     """Return the model of `build_model` for existing data, which knows the numbers of tokens and places."""
-    model = _untrained(data, seed)
-    if data.spec.constructed:
-        construct = declared(data.spec, "constructions")
+    spec = data.spec
+    model: Transformer
+    tokens, sizes = len(data.vocab), spec.data.position_ids.sizes
+    with torch.random.fork_rng(devices=[]):  # weights are drawn on the processor, wherever they will be trained
+        torch.default_generator.manual_seed(generator("initialisation", seed).initial_seed())
+        if isinstance(spec.model.architecture, config.EncoderDecoder):
+            model = EncoderDecoder(spec.model, tokens, sizes, *_places(data))
+        elif isinstance(spec.model.architecture, config.Encoder):
+            model = Encoder(spec.model, tokens, sizes)
+        else:
+            model = Decoder(spec.model, tokens, sizes, outputs=len(data.streams))
+    if spec.constructed:
+        construct = declared(spec, "constructions")
         if construct is None:
-            raise SettingError(f"{type(data.spec).__name__}: its paper declares no construction of the weights")
-        set_by_hand(model, lambda model: construct(model, data.spec))
+            raise SettingError(f"{type(spec).__name__}: its paper declares no construction of the weights")
+        set_by_hand(model, lambda model: construct(model, spec))
     return model
 
 
@@ -87,18 +97,6 @@ def set_by_hand(model: Transformer, set_weights: Callable[[Transformer], None]) 
         for parameter in model.parameters():
             parameter.zero_()
         set_weights(model)
-
-
-def _untrained(data: TaskData, seed: int) -> Transformer:
-    spec = data.spec
-    tokens, sizes = len(data.vocab), spec.data.position_ids.sizes
-    with torch.random.fork_rng(devices=[]):  # weights are drawn on the processor, wherever they will be trained
-        torch.default_generator.manual_seed(generator("initialisation", seed).initial_seed())
-        if isinstance(spec.model.architecture, config.EncoderDecoder):
-            return EncoderDecoder(spec.model, tokens, sizes, *_places(data))
-        if isinstance(spec.model.architecture, config.Encoder):
-            return Encoder(spec.model, tokens, sizes)
-        return Decoder(spec.model, tokens, sizes, outputs=len(data.streams))
 
 
 def _places(data: TaskData) -> tuple[int, int]:

@@ -28,21 +28,19 @@ INFO = "info.json"
 Bias = TypeVar("Bias")
 
 
-class OneRun:
-    """Passes progress on, as of one training of all trainings' steps; only the last one's measurements are reported."""
+def as_one(report: Report, steps: int, before: int = 0) -> Report:
+    """Return a receiver that passes progress on as of one training of all trainings' ``steps``.
 
-    def __init__(self, report: Report, steps: int) -> None:
-        self.report = report
-        self.steps = steps
-        self.before = 0
-        """Steps of the trainings that are over."""
+    Those ``before`` this one are over; only the last one's measurements are reported.
+    """
 
-    def __call__(self, progress: Progress) -> None:
-        training = progress.stage in ("train", "compiling")
-        if training:
-            progress = progress._replace(step=progress.step + self.before, steps=self.steps)
-        if training or self.before:
-            self.report(progress)
+    def receive(progress: Progress) -> None:
+        if progress.stage in ("train", "compiling"):
+            report(progress._replace(step=progress.step + before, steps=steps))
+        elif before:
+            report(progress)
+
+    return receive
 
 
 class Records(NamedTuple):
@@ -69,10 +67,10 @@ def execute(
         record: Of the bias, and of what is known of the first and of the second training, the records.
     """
     first, second = trainings
-    progress = OneRun(report, first.train.steps + second.train.steps)
-    began = train_before(first, seed, folder / FIRST, progress, loggers)
+    steps = first.train.steps + second.train.steps
+    began = train_before(first, seed, folder / FIRST, as_one(report, steps), loggers)
     bias = calibrate(load(first, folder / FIRST / run.WEIGHTS), TaskData(first, seed))
-    progress.before = first.train.steps
+    progress = as_one(report, steps, first.train.steps)
     outcome = run.execute(second, seed, folder, progress, lambda model: give(model, bias), loggers)
     append_metrics(folder, FIRST)
     records = record(bias, began, outcome.info)

@@ -28,7 +28,7 @@ from lengen.data.task_data import TaskData
 from lengen.digits import generator
 from lengen.machine import ROUNDS_NATIVELY, machine
 from lengen.models.layers import Rounding, round_products, rounded_products
-from lengen.results.progress import Progress, Report, write_whole
+from lengen.results.progress import Progress, Report, silent, write_whole
 from lengen.settings.spec import Spec
 from lengen.training.module import SequenceModule
 from lengen.training.operations import training_seconds
@@ -72,7 +72,7 @@ class Kernels(msgspec.Struct, frozen=True, kw_only=True):
 class ChosenKernels(Callback):
     """Chooses when training starts; ``kernels`` is what trains, and ``folder`` keeps it for a run that is resumed."""
 
-    def __init__(self, folder: Path, report: Report = lambda progress: None) -> None:
+    def __init__(self, folder: Path, report: Report = silent) -> None:
         self.path = Path(folder) / FILE
         self.report = report
         self.kernels: Kernels | None = None
@@ -276,7 +276,7 @@ def _compile(module: SequenceModule, data: TaskData, context: Context) -> None:
     for stream in data.streams:
         drawn = generator("compile")
         batch = stream.writer.write(stream.task.train(module.spec.train.batch, drawn), drawn)
-        _backward(module, partial(_sum, module, batch.to(module.device), context))
+        _backward(module, batch.to(module.device), context)
 
 
 def _round_once(module: SequenceModule) -> None:
@@ -284,12 +284,6 @@ def _round_once(module: SequenceModule) -> None:
     layer = nn.Linear(module.spec.model.width, 1, bias=False, device=module.device)
     x = torch.ones(1, module.spec.model.width, device=module.device, requires_grad=True)
     torch.autograd.backward(rounded_products(x, [layer], "native")[0].sum())
-
-
-def _sum(module: SequenceModule, batch: Batch, context: Context) -> torch.Tensor:
-    with context():
-        total: torch.Tensor = module(batch).sum()
-    return total
 
 
 def _forget_others(setting: str) -> None:
@@ -300,11 +294,13 @@ def _forget_others(setting: str) -> None:
     _COMPILED.add(setting)
 
 
-def _backward(module: SequenceModule, loss: Callable[[], torch.Tensor]) -> None:
+def _backward(module: SequenceModule, batch: Batch, context: Context) -> None:
     """Go forward and backward, without a trace: gradients are dropped, random numbers are what they were."""
     training = module.training
     module.train()
     with torch.random.fork_rng([module.device] if module.device.type == "cuda" else []):
-        torch.autograd.backward(loss())
+        with context():
+            total = module(batch).sum()
+        torch.autograd.backward(total)
     module.zero_grad(set_to_none=True)
     module.train(training)

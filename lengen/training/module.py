@@ -1,7 +1,6 @@
 """The LightningModule of every experiment: prediction of the response's tokens, optimizer, learning rate."""
 
 import math
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +10,13 @@ from lightning.pytorch.utilities import CombinedLoader
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from lengen.callbacks.accuracy_grid import cell_name, model_of
 from lengen.callbacks.loggers import LEARNING_RATE, VALIDATION
 from lengen.callbacks.monitoring import TrainingLoss, loss_names
-from lengen.data.batch import Batch, TrainBatch
+from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
 from lengen.data.setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
@@ -49,24 +49,18 @@ def learning_rate_factor(step: int, train: TrainSpec) -> float:
     return train.final_lr + (1 - train.final_lr) * 0.5 * (1 + math.cos(math.pi * done))
 
 
-def build_optimizer(model: nn.Module, train: TrainSpec) -> tuple[torch.optim.Optimizer, LRScheduler]:
-    """Return AdamW over all parameters of a model and its schedule, stepped once per optimizer step."""
-    optimizer = adamw(model.parameters(), train)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate_factor(step, train))
-    return optimizer, schedule
-
-
-def adamw(parameters: Iterable[Tensor], train: TrainSpec) -> torch.optim.Optimizer:
-    """Return AdamW over parameters (fused: one kernel a step).
+def build_optimizer(model: nn.Module, train: TrainSpec) -> tuple[Optimizer, LRScheduler]:
+    """Return AdamW over all parameters of a model (fused: one kernel a step) and its schedule, stepped once a step.
 
     Weight decay is for matrices and tables only; scales and biases have none, as in nanoGPT (Karpathy 2022).
     """
-    listed = list(parameters)
     groups = [
-        {"params": [p for p in listed if (p.dim() > 1) == decayed], "weight_decay": decay}
+        {"params": [p for p in model.parameters() if (p.dim() > 1) == decayed], "weight_decay": decay}
         for decayed, decay in ((True, train.weight_decay), (False, 0.0))
     ]
-    return torch.optim.AdamW(groups, lr=train.lr, betas=train.betas, eps=train.eps, fused=True)
+    optimizer = torch.optim.AdamW(groups, lr=train.lr, betas=train.betas, eps=train.eps, fused=True)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate_factor(step, train))
+    return optimizer, schedule
 
 
 def response_loss(logits: Tensor, tokens: Tensor, loss: Tensor) -> Tensor:
@@ -126,12 +120,12 @@ class SequenceModule(LightningModule):
         """Return logits (B, T - 1, V) of every token of the batch but the first."""
         return logits_of(self.model, batch)
 
-    def training_step(self, batch: TrainBatch, index: int) -> Tensor:
+    def training_step(self, batch: Batch, index: int) -> Tensor:
         """Return the loss per target token, weighted as in `lengen.data.task_data`."""
         if self.spec.model.dropout:  # what is dropped is a function of (seed, step), as the batch is: resuming is exact
             torch.manual_seed(generator("dropout", self.seed, self.global_step, *self._share(index)).initial_seed())
-        logits = self(Batch(batch.tokens, batch.ids, batch.loss, batch.source, batch.output))
-        return response_loss(logits, batch.tokens, batch.loss) / batch.scale
+        assert batch.scale is not None, "expected a training batch"
+        return response_loss(self(batch), batch.tokens, batch.loss) / batch.scale
 
     def _share(self, index: int) -> list[int]:
         """Return numbers that distinguish the batches of one step: none if a step takes one batch of one process."""
@@ -171,7 +165,7 @@ class SequenceModule(LightningModule):
             fault = "Trainer: a loader alone starts anew"
             raise SettingError(f"{fault}; resume with fit(module, ArithmeticData(spec, seed))")
 
-    def on_train_batch_end(self, outputs: Any, batch: TrainBatch, batch_idx: int) -> None:
+    def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
         """Log the loss and the learning rate of the step that is over, where loggers or an evaluation will look.
 
         Not at every step: two values take 0.6 ms, a fifth of a small model's step. Loggers get them from `TrainingLoss`
@@ -204,15 +198,12 @@ class SequenceModule(LightningModule):
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
         """Move training batches only: what is verified or written moves there and back by itself, once."""
-        if isinstance(batch, TrainBatch):
+        if isinstance(batch, Batch) and batch.scale is not None:
             return super().transfer_batch_to_device(batch, device, dataloader_idx)
         return batch
 
     def configure_gradient_clipping(
-        self,
-        optimizer: torch.optim.Optimizer,
-        gradient_clip_val: float | None = None,
-        gradient_clip_algorithm: str | None = None,
+        self, optimizer: Optimizer, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
         """Clip at the Trainer's ``gradient_clip_val``, or, if it has none, at the norm of the specification.
 

@@ -64,17 +64,12 @@ def padding(spec: Spec) -> float:
 
 
 def sizes(spec: Spec) -> tuple[ModelSpec, DataSpec]:
-    """Return the model and data of a specification, with nothing but what decides their cost."""
-    data = spec.data
-    return _size(spec.model), DataSpec(task=data.task, format=data.format, spaces=data.spaces)
+    """Return the model and data of a specification, with nothing but what decides their cost.
 
-
-def _size(model: ModelSpec) -> ModelSpec:
-    """Return a model of this size whose other fields are at their default.
-
-    Models that differ in those take equally long.
+    Models that differ in other fields take equally long.
     """
-    return ModelSpec(**{name: getattr(model, name) for name in SIZES})
+    model, data = ModelSpec(**{name: getattr(spec.model, name) for name in SIZES}), spec.data
+    return model, DataSpec(task=data.task, format=data.format, spaces=data.spaces)
 
 
 SIZES = ("layers", "heads", "width", "head_dim", "ff_width", "architecture", "activation", "loops", "loops_by_length")
@@ -90,8 +85,6 @@ def _forward(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts:
 @cache
 def verifying(model: ModelSpec, data: DataSpec, lengths: tuple[int, ...], counts: tuple[int, ...]) -> float:
     """Count `verify` of an average cell."""
-    if model.causal:
-        return _forward(model, data, lengths, counts)
     return fmean(verify(model, *pair) for pair in _tokens(data, lengths, counts))
 
 

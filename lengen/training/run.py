@@ -8,10 +8,10 @@ import ctypes
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -23,11 +23,11 @@ from safetensors.torch import save_model
 from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement
 from lengen.callbacks.attention_maps import AttentionMaps, Probes
 from lengen.callbacks.chance import Chance
-from lengen.callbacks.checkpoint import CHECKPOINT, ResumePoint, checked
 from lengen.callbacks.learning_curves import LearningCurves
 from lengen.callbacks.loggers import METRICS, VALIDATION, Loggers, MetricsLogger, read_metrics
 from lengen.callbacks.monitoring import Clock, StopWhenGood, TrainingLoss, added, between_readings, device_name
 from lengen.callbacks.operand_lengths import OperandLengths
+from lengen.callbacks.resuming import CHECKPOINT, ResumePoint, checked
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
@@ -63,6 +63,7 @@ def keep_freed_memory() -> bool:
 
 
 WEIGHTS = "model.safetensors"
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -126,16 +127,27 @@ def execute(
     if prepare is not None:
         prepare(module.model)
     keep_freed_memory()
-    kernels, clock, measured = ChosenKernels(folder, report), Clock(), Measured(spec, folder)
-    callbacks = [clock, kernels, *training_callbacks(spec, folder, report), *measured.callbacks]
+    kernels, clock = ChosenKernels(folder, report), Clock()
+    test = spec.test
+    scores = AccuracyGrid(
+        test.lengths, test.counts, test.examples, free_running=test.free_running, sampled=test.sampled, folder=folder
+    )
+    attention = AttentionMaps(test.attention, test.attention_examples)
+    usual = [scores, attention, Probes(test.probes), OperandLengths(), Chance()]
+    measured: list[Measurement] = [*usual, *measurements(spec)]
+    callbacks = [clock, kernels, *training_callbacks(spec, folder, report), *measured]
     threads = 1 if one_is_best(module, SMALL) else torch.get_num_threads()
     trainer = build_trainer(spec, callbacks, [MetricsLogger(folder), *loggers])
     train(trainer, module, data, folder / CHECKPOINT)
     save_model(module.model, str(folder / WEIGHTS))
     (folder / WEIGHTS).chmod(0o644)  # safetensors lets its owner alone read them
-    scalars = {**validated(data.data, folder, trainer.global_step), **measured.scalars}
-    info = {**costs(spec, trainer, module.model, clock, threads), **chosen(kernels), "scalars": scalars}
-    return measured.outcome(info)
+    scalars = validated(data.data, folder, trainer.global_step) | merged(part.scalars for part in measured)
+    info = costs(spec, trainer, module.model, clock, threads)
+    if kernels.choice is not None:
+        info["kernels"] = msgspec.to_builtins(kernels.choice)
+    info |= {"scalars": scalars} | merged(part.info for part in measured)
+    arrays = merged(part.arrays for part in measured)
+    return Outcome(scores.grid, attention.key_counts, attention.map, info, arrays)
 
 
 def check_bias(spec: Spec) -> None:
@@ -166,28 +178,9 @@ def measurements(spec: Spec) -> list[Measurement]:
     return [] if declared_by is None else list(declared_by(spec))
 
 
-class Measured:
-    """Measurements of the trained model: those of the specification's test section, and the experiment's own."""
-
-    def __init__(self, spec: Spec, folder: Path) -> None:
-        test = spec.test
-        how: dict[str, Any] = {"free_running": test.free_running, "sampled": test.sampled, "folder": folder}
-        self.scores = AccuracyGrid(test.lengths, test.counts, test.examples, **how)
-        self.attention = AttentionMaps(test.attention, test.attention_examples)
-        self.chance = Chance()
-        self.operand_lengths = OperandLengths()
-        usual = [self.scores, self.attention, Probes(test.probes), self.operand_lengths, self.chance]
-        self.callbacks: list[Measurement] = [*usual, *measurements(spec)]
-
-    @property
-    def scalars(self) -> dict[str, float]:
-        return {name: value for callback in self.callbacks for name, value in callback.scalars.items()}
-
-    def outcome(self, info: dict[str, Any]) -> Outcome:
-        """Return the records of all of them, with what is known of the run."""
-        arrays = {name: array for callback in self.callbacks for name, array in callback.arrays.items()}
-        info = info | self.operand_lengths.found | self.chance.found
-        return Outcome(self.scores.grid, self.attention.key_counts, self.attention.map, info, arrays)
+def merged(parts: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
+    """Return the entries of several dictionaries in one."""
+    return {name: value for part in parts for name, value in part.items()}
 
 
 def build_trainer(
@@ -251,12 +244,6 @@ def validated(data: TaskData, folder: Path, steps: int) -> dict[str, float]:
         return {}
     scalars = {VALIDATION: values[-1], "steps": steps}
     return {**scalars, "main_steps": data.main_steps(steps)} if data.spec.data.hints else scalars
-
-
-def chosen(kernels: ChosenKernels) -> dict[str, Any]:
-    """Return the kernels that trained, as run.json holds them; nothing if nothing was trained."""
-    choice = kernels.choice
-    return {} if choice is None else {"kernels": msgspec.to_builtins(choice)}
 
 
 def costs(spec: Spec, trainer: Trainer, model: Transformer, clock: Clock, threads: int) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from torch import Tensor
 from lengen.callbacks.accuracy_grid import Measurement
 from lengen.callbacks.loggers import METRICS, VALIDATION, read_metrics
 from lengen.data.task_data import TaskData
-from lengen.decoding.probing import longest_problems, mean_attention
 from lengen.encodings.relative import RelativeKeys
 from lengen.formats.linear import Linear
 from lengen.models import Record, Transformer
 from lengen.models.bias import calibrate_bias, line_values
+from lengen.probing import longest_problems, mean_attention
 from lengen.results.progress import Progress, Report
 from lengen.settings.spec import Spec
 from lengen.tasks.arithmetic import NByOne, PairAddition
@@ -53,23 +53,11 @@ def heads_by_operand(
         columns_second: columns of the second operand's digits.
         rows: trained digits, at least 1 and at most M.
 
-    Raises:
-        ValueError: when the shape, a column or ``rows`` does not fit.
-
     >>> bias = np.full((2, 3, 6), -np.inf)  # rows $ and two digits; columns $ a a + b b
     >>> bias[0, [0, 1], [2, 1]] = bias[1, [0, 1, 2], [5, 4, 3]] = 0.5
     >>> heads_by_operand(bias, range(1, 3), range(4, 6), rows=2)
     (1, 1)
     """
-    if bias_cross.ndim != 3:
-        raise ValueError(f"heads_by_operand: bias of shape {bias_cross.shape}; expected (heads, rows, columns)")
-    _, height, width = bias_cross.shape
-    columns = [*columns_first, *columns_second]
-    if not 1 <= rows <= height or not columns or not 0 <= min(columns) <= max(columns) < width:
-        raise ValueError(
-            f"heads_by_operand: {rows} rows and columns {columns} do not lie in a bias of {height} x {width}; "
-            "expected the trained digits and the source places of both operands"
-        )
     is_open = bias_cross[:, :rows] > -np.inf
     first = is_open[:, :, list(columns_first)].any(axis=(1, 2))
     second = is_open[:, :, list(columns_second)].any(axis=(1, 2))

@@ -5,6 +5,7 @@ of its last decoder layer, with their tokens; a run of ABC ``bias.cross`` (heads
 ``attention.self``; a run of RPE ``relative.score`` (heads, distances) by ``relative.distance``.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -42,8 +43,8 @@ def fig2(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 def fig8(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw cross-attention and self-attention of the sharpest head of each."""
-    found = _recorded(runs)[:1]
-    return _maps([[(run, "cross", cross_lines(run)[0].head), (run, "self", self_lines(run)[0].head)] for run in found])
+    first = _recorded(runs)[:1]
+    return _maps([[(run, "cross", cross_lines(run)[0].head), (run, "self", self_lines(run)[0].head)] for run in first])
 
 
 def fig9(picture: Picture, runs: Runs, published: Published) -> Figure:
@@ -107,8 +108,8 @@ def by_operand(run: Run) -> list[Line]:
 
 def _recorded(runs: Runs) -> list[Run]:
     """Return the first run of each experiment that recorded attention."""
-    found = (next((run for run in some if "probe0.cross" in run.arrays), None) for some in runs.values())
-    return [run for run in found if run is not None]
+    recorded = (next((run for run in some if "probe0.cross" in run.arrays), None) for some in runs.values())
+    return [run for run in recorded if run is not None]
 
 
 def _maps(layout: Sequence[Sequence[tuple[Run, str, int]]]) -> Figure:
@@ -118,7 +119,7 @@ def _maps(layout: Sequence[Sequence[tuple[Run, str, int]]]) -> Figure:
     cell = 5.1 / sum(wide for *_, wide in shapes)
     figure = plotting.sheet(plotting.PAGE, len(layout) * (cell * max(high for _, high, _ in shapes) + 0.6) + 0.5)
     grid = figure.subplots(len(layout), len(shapes), squeeze=False, width_ratios=[wide for *_, wide in shapes])
-    for axes, (run, kind, head) in zip(grid.flat, (one for row in layout for one in row), strict=True):
+    for axes, (run, kind, head) in zip(grid.flat, itertools.chain(*layout), strict=True):
         source, target = ([str(token) for token in run.arrays[f"probe0.{name}"]] for name in ("source", "target"))
         columns = source if kind == "cross" else target
         inches = cell * max(len(columns), len(target))
@@ -155,21 +156,19 @@ def biases(picture: Picture, runs: Runs, published: Published) -> Figure:
     height = max(0.55, 1.35 * high / wide)
     figure = plotting.sheet(plotting.PAGE, rows * (height + 0.55 + 1.5))
     grid = figure.subplots(2 * rows, max(columns, 1), squeeze=False, height_ratios=[height] * rows + [1.1] * rows)
-    for head, axes in enumerate(grid[:rows].flat):
-        if head < heads:
-            _bias(axes, cross[head], f"cross, head {head + 1}")
-            _operands(axes, picture.experiments[0].variant, wide)
-            axes.set_ylabel("Output digit" if head % columns == 0 else "")
-        else:
-            axes.set_axis_off()
+    for axes in grid.flat:
+        axes.set_axis_off()
     size = own.shape[1]
-    for head, axes in enumerate(grid[rows:].flat):
-        if head < heads:
-            _bias(axes, np.where(np.tri(size, dtype=bool), own[head], -np.inf), f"self, head {head + 1}")
+    for head, (above, below) in enumerate(zip(grid[:rows].flat, grid[rows:].flat, strict=True)):
+        if head == heads:
+            break
+        _bias(above, cross[head], f"cross, head {head + 1}")
+        _operands(above, picture.experiments[0].variant, wide)
+        _bias(below, np.where(np.tri(size, dtype=bool), own[head], -np.inf), f"self, head {head + 1}")
+        for axes in (above, below):
+            axes.set_axis_on()
             axes.set_ylabel("Output digit" if head % columns == 0 else "")
-            axes.set_xlabel("Output digit" if head >= heads - columns else "")
-        else:
-            axes.set_axis_off()
+        below.set_xlabel("Output digit" if head >= heads - columns else "")
     scale = figure.colorbar(
         ScalarMappable(Normalize(0, 1), BIAS), ax=grid, aspect=30, shrink=0.6, ticks=[0, 1], pad=0.01
     )

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lengen.metrics.measures import Family, Measure, Missing, OfRun, short, stored
-from lengen.part import build
 from lengen.results.records import Run
-from lengen.settings.sections import DataSpec
 
 STRETCHES = {
     "trained": "up to the trained length",
@@ -66,13 +64,12 @@ def followed(run: Run, stretch: str) -> float:
     It is measured on the probe with the longest operand; zeros that pad it are no digits to be written. Raises
     `Missing` without such a probe.
     """
-    data = build(run.info["spec"]["data"], DataSpec, "data")
     numbers = [int(name[5:].partition(".")[0]) for name in run.arrays if name.startswith("probe")]
     if not numbers:
         raise Missing(f"{short(run.experiment)} recorded no attention on a printed example")
     probes = {number: _operands(stored(run, f"probe{number}.source")) for number in sorted(set(numbers))}
     chosen = max(probes, key=lambda number: max(size for _, size in probes[number]))
-    trained, longest = data.task.longest, max(size for _, size in probes[chosen])
+    trained, longest = run.spec.data.task.longest, max(size for _, size in probes[chosen])
     edges = {"trained": (0, trained), "beyond": (trained, min(2 * trained, longest)), "far": (2 * trained, longest)}
     start, end = edges[stretch]
     if end <= start:

@@ -6,9 +6,8 @@ the authors' code; the smaller ones shrink sizes and never the code path.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lengen.formats.linear import Linear
 from lengen.settings.changes import Changes, overlay
@@ -28,22 +27,22 @@ Kind = type[Successor | PairAddition | NByOne | RunningXor | ListOpsSum | ListOp
 class Profile:
     """Size of training and tests of one task."""
 
-    name: Literal["smoke", "cpu", "night", "paper"]
+    name: str
     vanilla: Spec
     """Sinusoidal positions on the natural expression: what everything else is compared with."""
-    relative: Changes
-    """The encoder-only model with relative keys."""
-    rope: Changes
-    """RoPE, which converges slowly on addition (A.2: the more so, the smaller the embedding), and here on N x 1 too."""
-    alibi: Changes
-    """ALiBi; on addition its encoder layer reads both operands at once and costs more than the decoder (D7)."""
-    windowed: Changes
-    """All configurations of Table 3."""
     interpolation: InterpolationSpec
     """The training before a calibration."""
     calibration: CalibrationSpec
-    retraining: Changes
+    retraining: Changes = field(default_factory=dict)
     """The training with a calibrated bias."""
+    relative: Changes = field(default_factory=dict)
+    """The encoder-only model with relative keys."""
+    rope: Changes = field(default_factory=dict)
+    """RoPE, which converges slowly on addition (A.2: the more so, the smaller the embedding), and here on N x 1 too."""
+    alibi: Changes = field(default_factory=dict)
+    """ALiBi; on addition its encoder layer reads both operands at once and costs more than the decoder (D7)."""
+    windowed: Changes = field(default_factory=dict)
+    """All configurations of Table 3."""
 
     @property
     def width(self) -> int:
@@ -121,13 +120,9 @@ def paper(kind: Kind, base: int) -> Profile:
     return Profile(
         name="paper",
         vanilla=overlay(VANILLA, {"data.task": task, "data.format": _written(task, WIDTH), "test.counts": task.counts}),
-        relative={},
         rope={"model": {"width": 512, "head_dim": 64}} if kind is PairAddition else {},
-        alibi={},
-        windowed={},
         interpolation=InterpolationSpec(steps=50_000, batch=512, lr=RATE, evaluations=100, patience=8),
         calibration=CalibrationSpec(rows=task.longest),
-        retraining={},
     )
 
 
@@ -145,7 +140,7 @@ class Small(NamedTuple):
     """Tested digits."""
     steps: int
     """Most steps of the models that are compared, and of those that are calibrated from."""
-    again: int
+    again: int = 0
     """Most steps of a retraining with a calibrated bias."""
     layers: int = 1
     """Decoder layers."""
@@ -153,23 +148,6 @@ class Small(NamedTuple):
     """Examples per step."""
     slopes: tuple[int, ...] = (-1,)
     """Directions searched in cross-attention: N x 1 needs the vertical one, for its digit."""
-
-
-class Windowed(NamedTuple):
-    """Small size of the configurations of Table 3: two decoder layers, batches of 64.
-
-    With period T and L layers of a window w, digits of every residue have to be trained beyond what the first place
-    reaches: T + L w + 1 digits at least, 6 here.
-    """
-
-    digits: int
-    """Trained digits."""
-    width: int
-    """Digits of every number."""
-    lengths: tuple[int, ...]
-    """Tested digits."""
-    steps: int
-    """Most steps."""
 
 
 ADAM = (0.9, 0.98)
@@ -182,47 +160,48 @@ PATIENCE = 8
 TO_50 = (1, 2, 3, 4, 5, *range(6, 11), 12, 15, 18, 20, 25, 30, 40, 50)
 TO_20 = (1, 2, 3, 4, 5, *range(6, 11), 12, 15, 18, 20)
 NARROW: Changes = {"data.format.width": 23, "test.lengths": TO_20}
-"""Models of Table 1 that cost too much at 53 places (D7)."""
+"""Models of Table 1 that cost too much at 53 places (D7), with the width that 20 digits need."""
 BITS = (1, 2, 4, 6, 8, 10, 12, 14, 15, 16, 18, 20, 22, 24, 30, 40, 50)
 TO_27 = (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 14, 16, 20, 27)
 FEW = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20)
-LISTOPS = Small(8, 29, TO_27, 1000, 400)
+LISTOPS: dict[Kind, Small] = dict.fromkeys((ListOpsSum, ListOpsMax, ListOpsMin), Small(8, 29, TO_27, 1000, 400))
 NIGHT: dict[Kind, Small] = {
-    ListOpsSum: LISTOPS,
-    ListOpsMax: LISTOPS,
-    ListOpsMin: LISTOPS,
+    **LISTOPS,
     Successor: Small(6, 53, TO_50, 600, 400),
     PairAddition: Small(6, 53, TO_50, 2800, 1600),
     NByOne: Small(6, 53, TO_50, 2000, 3600, layers=2, slopes=(0, -1)),
     RunningXor: Small(20, 53, BITS, 1600, 400, layers=2),
 }
-NIGHT_WINDOWED: dict[Kind, Windowed] = {
-    ListOpsSum: Windowed(8, 29, TO_27, 1600),
-    ListOpsMax: Windowed(8, 29, TO_27, 800),
-    ListOpsMin: Windowed(8, 29, TO_27, 800),
-    Successor: Windowed(6, 53, TO_50, 480),
-    PairAddition: Windowed(6, 23, TO_20, 4400),
-    NByOne: Windowed(6, 23, TO_20, 1800),
-    RunningXor: Windowed(20, 53, BITS, 400),
+NIGHT_WINDOWED: dict[Kind, Small] = {
+    ListOpsSum: Small(8, 29, TO_27, 1600),
+    ListOpsMax: Small(8, 29, TO_27, 800),
+    ListOpsMin: Small(8, 29, TO_27, 800),
+    Successor: Small(6, 53, TO_50, 480),
+    PairAddition: Small(6, 23, TO_20, 4400),
+    NByOne: Small(6, 23, TO_20, 1800),
+    RunningXor: Small(20, 53, BITS, 400),
 }
 CPU: dict[Kind, Small] = {
-    ListOpsSum: LISTOPS,
-    ListOpsMax: LISTOPS,
-    ListOpsMin: LISTOPS,
+    **LISTOPS,
     Successor: Small(6, 23, (*FEW, 21), 500, 300),
     PairAddition: Small(6, 23, FEW, 2400, 1600),
     NByOne: Small(4, 15, FEW[:11], 1200, 1200, layers=2, batch=128, slopes=(0, -1)),
     RunningXor: Small(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 1200, 300, layers=2),
 }
-CPU_WINDOWED: dict[Kind, Windowed] = {
-    ListOpsSum: Windowed(8, 17, FEW[:12], 1000),
-    ListOpsMax: Windowed(8, 17, FEW[:12], 400),
-    ListOpsMin: Windowed(8, 17, FEW[:12], 400),
-    Successor: Windowed(6, 23, FEW, 400),
-    PairAddition: Windowed(6, 23, FEW, 2400),
-    NByOne: Windowed(6, 23, FEW, 1600),
-    RunningXor: Windowed(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 300),
+CPU_WINDOWED: dict[Kind, Small] = {
+    ListOpsSum: Small(8, 17, FEW[:12], 1000),
+    ListOpsMax: Small(8, 17, FEW[:12], 400),
+    ListOpsMin: Small(8, 17, FEW[:12], 400),
+    Successor: Small(6, 23, FEW, 400),
+    PairAddition: Small(6, 23, FEW, 2400),
+    NByOne: Small(6, 23, FEW, 1600),
+    RunningXor: Small(16, 35, (1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32), 300),
 }
+"""Sizes of the configurations of Table 3: two decoder layers, batches of 64. With period T and L layers of a window w,
+digits of every residue have to be trained beyond what the first place reaches: T + L w + 1 digits at least, 6 here."""
+TWO_CORES = {"cpu": (CPU, CPU_WINDOWED, 500, 1000), "night": (NIGHT, NIGHT_WINDOWED, 1000, 2520)}
+"""Sizes of tasks, those of Table 3, examples of a test, and steps of the model with relative keys. A cpu run takes
+minutes for the whole paper, a night hours: 6 digits or 20 bits, tested to 50, where dear to 20 (D7)."""
 OURS = CalibrationSpec(
     attention="probabilities",
     line="sum",
@@ -258,13 +237,14 @@ def _small(kind: Kind, base: int, digits: int, width: int, layers: int, train: T
     )
 
 
-def _two_cores(
-    name: Literal["cpu", "night"], kind: Kind, base: int, small: Small, windowed: Windowed, examples: int
-) -> Profile:
+def _two_cores(name: str, kind: Kind, base: int) -> Profile:
     """Return a setting for two cores: one or two decoder layers on the embeddings of the query, short operands.
 
     Scaffolded models have two layers: with one, nothing but positions could order a window.
     """
+    sizes, windows, examples, steps = TWO_CORES[name]
+    narrow = NARROW if name == "night" else {}
+    small, windowed = sizes[kind], windows[kind]
     train, again = _train(small.steps, small.batch), _train(small.again, small.batch)
     test = {"lengths": small.lengths, "examples": examples, "free_running": False}
     vanilla = _small(kind, base, small.digits, small.width, small.layers, train, test)
@@ -276,9 +256,9 @@ def _two_cores(
     return Profile(
         name=name,
         vanilla=vanilla,
-        relative=RELATIVE[name],
+        relative={**narrow, "model.layers": 2, "train": _train(steps, 64), "train.lr": 1e-3},
         rope=slow.get(kind, {}),
-        alibi=NARROW if name == "night" and kind is PairAddition else {},
+        alibi=narrow if kind is PairAddition else {},
         windowed={
             "data": {"task": task, "format": _written(task, windowed.width)},
             "model.layers": 2,
@@ -291,28 +271,6 @@ def _two_cores(
         calibration=overlay(OURS, {"rows": small.digits, "slopes_cross": small.slopes}),
         retraining={"train": again},
     )
-
-
-RELATIVE: dict[str, Changes] = {
-    "cpu": {"model.layers": 2, "train": _train(1000, 64), "train.lr": 1e-3},
-    "night": {
-        **NARROW,
-        "model.layers": 2,
-        "train": _train(2520, 64),
-        "train.lr": 1e-3,
-    },
-}
-"""The encoder-only model; at night with the width that its published lengths need, 20 digits."""
-
-
-def cpu(kind: Kind, base: int) -> Profile:
-    """Return the cpu size: minutes for the whole paper."""
-    return _two_cores("cpu", kind, base, CPU[kind], CPU_WINDOWED[kind], examples=500)
-
-
-def night(kind: Kind, base: int) -> Profile:
-    """Return the night size: hours for the whole paper; 6 digits or 20 bits, tested to 50, where dear to 20 (D7)."""
-    return _two_cores("night", kind, base, NIGHT[kind], NIGHT_WINDOWED[kind], examples=1000)
 
 
 def smoke(kind: Kind, base: int) -> Profile:
@@ -330,8 +288,6 @@ def smoke(kind: Kind, base: int) -> Profile:
         name="smoke",
         vanilla=overlay(vanilla, {"model": {"width": 16, "head_dim": 8, "heads": 2, "ff_width": 32}}),
         relative={"model.layers": 2},
-        rope={},
-        alibi={},
         windowed={"train.steps": 6},
         interpolation=InterpolationSpec(steps=8, batch=8, lr=3e-3, evaluations=2),
         calibration=overlay(OURS, {"rows": 2, "examples": 4}),
@@ -339,9 +295,9 @@ def smoke(kind: Kind, base: int) -> Profile:
     )
 
 
-BUILDERS: dict[str, Callable[[Kind, int], Profile]] = {"smoke": smoke, "cpu": cpu, "night": night, "paper": paper}
-
-
 def profile(name: str, kind: Kind, base: int = 10) -> Profile:
     """Return a task at one size; parity is in binary, whatever the base."""
-    return BUILDERS[name](kind, 2 if kind is RunningXor else base)
+    base = 2 if kind is RunningXor else base
+    if name in TWO_CORES:
+        return _two_cores(name, kind, base)
+    return paper(kind, base) if name == "paper" else smoke(kind, base)

@@ -3,6 +3,8 @@
 Each function makes of a `Profile`, one task at one size, one setting.
 """
 
+from msgspec import structs
+
 from lengen.formats.aligned import Aligned
 from lengen.formats.linear import Linear
 from lengen.position_ids.places import Cyclic, NoPositionIds
@@ -15,7 +17,7 @@ from lengen.tasks.base import Task
 from lengen.tasks.listops import ListOps
 from lengen.tasks.multiplication import Multiplication
 from papers.bias_calibration.profiles import Profile
-from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
+from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec, RelativeSpec
 
 PROBES: dict[type[Task], tuple[tuple[str, ...], ...]] = {
     Successor: (("03611451449241919819",),),
@@ -72,7 +74,7 @@ def relative(profile: Profile) -> RelativeSpec:
     spec = overlay(profile.vanilla, change, profile.relative)
     query, response = spec.data.tokens(spec.data.task.longest, spec.data.task.most)
     spec = overlay(spec, {"model.encoding": RelativeKeys(int(query + response))})
-    return RelativeSpec(data=spec.data, model=spec.model, train=spec.train, test=spec.test)
+    return RelativeSpec(**structs.asdict(spec))
 
 
 CONFIGURATIONS: dict[str, Changes] = {
@@ -118,15 +120,6 @@ def varied(profile: Profile, change: Changes) -> Spec:
     return overlay(scaffolded(profile, "cyclic"), digits, change)
 
 
-TEXT: Changes = {
-    "attention": "scores",
-    "line": "mean",
-    "sigma_self": 2.0,
-    "sigma_cross": 2.0,
-    "slopes_self": (1, 0, -1),
-    "slopes_cross": (1, 0, -1),
-}
-"""Section 5, mended: scores, means, two standard deviations, all three directions, on the trained digits."""
 CODE: Changes = {
     "attention": "probabilities",
     "line": "sum",
@@ -138,6 +131,8 @@ CODE: Changes = {
     "closed_row": "everything",
 }
 """The authors' code: probabilities, sums, other thresholds, one direction each, and what it does about closed rows."""
+TEXT: Changes = {field.name: field.default for field in structs.fields(CalibrationSpec) if field.name in CODE}
+"""Section 5, mended: scores, means, two standard deviations, all three directions, on the trained digits."""
 
 
 def calibrated(profile: Profile, positions: bool | None = None, calibration: Changes | None = None) -> CalibratedSpec:
@@ -145,14 +140,8 @@ def calibrated(profile: Profile, positions: bool | None = None, calibration: Cha
     spec = overlay(profile.vanilla, {"model.architecture.attention_bias": Given()}, profile.retraining)
     if not (profile.name == "paper" if positions is None else positions):
         spec = overlay(spec, CONFIGURATIONS["nope"])
-    return CalibratedSpec(
-        data=spec.data,
-        model=spec.model,
-        train=spec.train,
-        test=spec.test,
-        interpolation=profile.interpolation,
-        calibration=overlay(profile.calibration, calibration or {}),
-    )
+    chosen = overlay(profile.calibration, calibration or {})
+    return CalibratedSpec(**structs.asdict(spec), interpolation=profile.interpolation, calibration=chosen)
 
 
 def as_long(spec: CalibratedSpec) -> CalibratedSpec:

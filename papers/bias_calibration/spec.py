@@ -106,9 +106,9 @@ class CalibratedSpec(Spec, frozen=True, kw_only=True):
                 raise SettingError(f"calibration.sigma_{side}={sigma}: expected a finite number of standard deviations")
         bias = architecture.attention_bias if isinstance(architecture, EncoderDecoder) else None
         if not isinstance(bias, Given):
-            found = bias.kind if bias is not None else "none"
+            kind = bias.kind if bias is not None else "none"
             raise SettingError(
-                f"model.architecture.attention_bias={found}: expected given, as a calibrated bias is; set "
+                f"model.architecture.attention_bias={kind}: expected given, as a calibrated bias is; set "
                 f"model.architecture=encoder_decoder and model.architecture.attention_bias=given"
             )
         width = self.data.format.width

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from lengen import plotting
@@ -40,11 +40,7 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
     counted = {plotting.label(item, group): group for item, group in held if any(run.key_counts for run in group)}
     if not maps or not counted:
         return plotting.empty()
-    figure = plotting.sheet(plotting.PAGE, 1.75 * len(maps) + 2.3)
-    above, below = figure.subfigures(2, 1, height_ratios=(1.75 * len(maps), 2.3), squeeze=False)[:, 0]
-    grid = above.subplots(len(maps), 3, squeeze=False)
-    plotting.draw_rows(grid, maps, 1.35)
-    above.colorbar(plotting.attention_scale(), ax=grid, aspect=30, shrink=0.7, pad=0.01).set_label("Attention")
+    figure, below = _maps_above(maps, 3, 1.75 * len(maps), 1.35)
     panels = below.subplots(1, 2, sharey=True)
     handles = []
     for axes, pad in zip(panels, (True, False), strict=True):
@@ -70,6 +66,16 @@ def _recorded(picture: Picture, runs: Runs) -> list[tuple[Experiment, Run]]:
 def _map(run: Run) -> AttentionMap:
     assert run.attention is not None
     return run.attention
+
+
+def _maps_above(rows: Sequence[Row], columns: int, height: float, size: float) -> tuple[Figure, SubFigure]:
+    """Return a figure with rows of attention maps, so many inches high, and the empty figure below them."""
+    figure = plotting.sheet(plotting.PAGE, height + 2.3)
+    above, below = figure.subfigures(2, 1, height_ratios=(height, 2.3), squeeze=False)[:, 0]
+    grid = above.subplots(len(rows), columns, squeeze=False)
+    plotting.draw_rows(grid, rows, size)
+    above.colorbar(plotting.attention_scale(), ax=grid, aspect=30, shrink=0.7, pad=0.01).set_label("Attention")
+    return figure, below
 
 
 def _keys(axes: Axes, runs: Sequence[Run], look: plotting.Look, label: str) -> Line2D:
@@ -131,11 +137,7 @@ def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
         Row("constructed", _map(made), [(0, k) for k in range(4)], HEADS),
         Row(plotting.label(other[0], [other[1]]).replace(", ", ",\n"), _map(other[1]), places),
     ]
-    figure = plotting.sheet(plotting.PAGE, 5.6)
-    above, below = figure.subfigures(2, 1, height_ratios=(3.3, 2.3), squeeze=False)[:, 0]
-    grid = above.subplots(2, 4)
-    plotting.draw_rows(grid, rows, 1.2)
-    above.colorbar(plotting.attention_scale(), ax=grid, aspect=30, shrink=0.7, pad=0.01).set_label("Attention")
+    figure, below = _maps_above(rows, 4, 3.3, 1.2)
     _overlaps(figure, below.subplots(), trained)
     return figure
 

@@ -24,7 +24,7 @@ from lengen.experiment import (
     of_width,
     rows_of,
 )
-from lengen.settings.changes import Changes, overlay
+from lengen.settings.changes import Changes
 from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec
 from lengen.tasks.addition import Addition
@@ -110,14 +110,10 @@ TRAINED: Changes = {"model.tied": True, "train.betas": (0.9, 0.95)}
 """Published, and not of size."""
 
 
-def _published() -> dict[str, Spec]:
-    specs = written("scratchpad", "coupling")
-    return {**specs, "night": overlay(specs["night"], TRAINED)}
-
-
 PUBLISHED = row(
     "published", "Figure 1, Section 4.3, on shorter problems", named="coupling-scratchpad",
-    axes=(axis("method", {"coupling": LABELS["coupling"]}),), make=lambda name: _published(), night=HEADLINE, skip=OURS,
+    axes=(axis("method", {"coupling": LABELS["coupling"]}),), night=HEADLINE, skip=OURS,
+    make=lambda name: at_profiles(written("scratchpad", name), ByProfile(night=TRAINED)),
     says="coupled ids with tied embeddings and the published betas reach as far as without",
 )  # fmt: skip
 """The model of Figure 1 with everything as published that is not of size."""
@@ -350,8 +346,8 @@ THM41 = (
 )  # fmt: skip
 
 
-def _of(found: Sequence[Experiment], *variants: str) -> list[Experiment]:
-    return [item for item in found if item.variant in variants]
+def _of(experiments: Sequence[Experiment], *variants: str) -> list[Experiment]:
+    return [item for item in experiments if item.variant in variants]
 
 
 EXPERIMENTS: tuple[Experiment, ...] = (

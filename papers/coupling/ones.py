@@ -50,7 +50,7 @@ def measure(source: str | Path = MODEL, examples: int = EXAMPLES) -> list[dict[s
     return rows
 
 
-class Told(NamedTuple):
+class Shares(NamedTuple):
     """Shares of the random strings of one length."""
 
     right: float
@@ -59,11 +59,11 @@ class Told(NamedTuple):
     """Those in which length and number of ones alone tell whether it does: the larger part of each cell."""
 
 
-def told(rows: list[dict[str, int]], length: int) -> Told:
+def shares_of(rows: list[dict[str, int]], length: int) -> Shares:
     """Weigh the cells of a length as random strings do, ``comb(length, ones)`` of ``2 ** length``."""
     cells_of = [row for row in rows if row["length"] == length]
     cells = [(comb(length, row["ones"]) / 2**length, row["correct"] / row["n"]) for row in cells_of]
-    return Told(sum(part * rate for part, rate in cells), sum(part * max(rate, 1 - rate) for part, rate in cells))
+    return Shares(sum(part * rate for part, rate in cells), sum(part * max(rate, 1 - rate) for part, rate in cells))
 
 
 def of_models(folders: Sequence[Path]) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def of_models(folders: Sequence[Path]) -> list[dict[str, Any]]:
         run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         rows = measure(folder, FEWER)
         for length in LENGTHS:
-            shares = {name: f"{100 * share:.1f}" for name, share in told(rows, length)._asdict().items()}
+            shares = {name: f"{100 * share:.1f}" for name, share in shares_of(rows, length)._asdict().items()}
             table.append({"experiment": run["experiment"], "seed": run["seed"], "length": length, **shares})
     return table
 

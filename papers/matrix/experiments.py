@@ -46,7 +46,7 @@ def entry(task: str, trick: str) -> Experiment:
 EXPERIMENTS: tuple[Experiment, ...] = tuple(entry(task, trick) for task in TASKS for trick in TRICKS)
 
 OWN = "papers.matrix.drawings"
-CONTROLLED = {f"matrix/{one.task}/{name}" for trick, one in CONTROLS.items() for name in (trick, one.against)}
+CONTROLLED = {f"matrix/{of.task}/{name}" for trick, of in CONTROLS.items() for name in (trick, of.against)}
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "controls", "Each trick on its own task", f"{OWN}:controls",

@@ -11,10 +11,10 @@ import torch
 from lengen.benchmark.evaluating import evaluate
 from lengen.callbacks.loggers import VALIDATION, Loggers
 from lengen.data.task_data import TaskData
-from lengen.decoding.probing import longest_problems, mean_attention, of_response
 from lengen.loading import Found, Model
 from lengen.models import Decoder, Transformer
 from lengen.models.bias import LineBias
+from lengen.probing import longest_problems, mean_attention, of_response
 from lengen.results.progress import Report
 from lengen.results.records import Grid
 from lengen.training import calibration, run
@@ -41,16 +41,16 @@ Calibrated = tuple[torch.Tensor, dict[str, torch.Tensor]]
 
 def calibrated(spec: CalibratedCell, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> run.Outcome:
     """Make both trainings of a calibrated bias."""
-    found = partial(calibrate, spec, seed)
-    return calibration.execute(spec.trainings(), seed, folder, report, loggers, found, _give, _records)
+    bias = partial(calibrate, spec, seed)
+    return calibration.execute(spec.trainings(), seed, folder, report, loggers, bias, _give, _records)
 
 
 def calibrate(spec: CalibratedCell, seed: int, model: Transformer, data: TaskData) -> Calibrated:
     """Set the lines of a model by its own attention, averaged over problems of the trained length, and return them."""
-    told, lines = spec.calibration, lines_of(model)
-    problems = longest_problems(data, told.examples, seed)
+    chosen, lines = spec.calibration, lines_of(model)
+    problems = longest_problems(data, chosen.examples, seed)
     mean = mean_attention(model, data, problems, sides=of_response(spec.data.task.longest))
-    return lines.calibrate(mean["self"], mean["cross"], told.sigma_own, told.sigma_cross), lines.state_dict()
+    return lines.calibrate(mean["self"], mean["cross"], chosen.sigma_own, chosen.sigma_cross), lines.state_dict()
 
 
 def lines_of(model: Transformer) -> LineBias:

@@ -26,6 +26,7 @@ from lengen.formats.base import PRINTABLE
 from lengen.plotting import COLOURS, MARKERS, Published, Row, Runs
 from lengen.results.records import AttentionMap, Run
 from papers.random_spaces import table4_3 as swept
+from papers.random_spaces.experiments import MIXTURES, SUBTASK
 
 # ------------------------------------------------------------------ Figure 4.3: certainty of the next token
 
@@ -159,13 +160,6 @@ def parts(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 # ------------------------------------------------------------------ Table 4.3, Figures 4.7 and 4.8: the sweep
 
-NAMES = {"add": "additions only", "mix": "with sub-tasks"}
-
-
-def table4_3_csv(runs: Runs) -> str:
-    """Return means and deviations of the cells of Table 4.3 as CSV text (`sweep.HEADER`)."""
-    return swept.to_csv(swept.rows(runs))
-
 
 def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Write exact match by width, length and mixture in sentences: median, lowest and highest of the runs."""
@@ -173,14 +167,14 @@ def sweep(picture: Picture, runs: Runs, published: Published) -> Figure:
     widths = sorted(set(map(swept.width, every)))
     lines = []
     for width, group in itertools.product(widths, swept.groups(every[0]) if every else ()):
-        said = [f"{_role(every[0], group).replace(chr(10), ' ')}{f', width {width}' * (len(widths) > 1)}"]
+        sentences = [f"{_role(every[0], group).replace(chr(10), ' ')}{f', width {width}' * (len(widths) > 1)}"]
         for name, mode in (("greedy", "teacher_forced"), ("sampled", "sampled")):
             rates = {
                 label: [run.grid.total(zip(group), mode).rate("correct") for run in every
-                        if (swept.kind(run), swept.width(run)) == (kind, width)] for kind, label in NAMES.items()
+                        if (swept.kind(run), swept.width(run)) == (kind, width)] for kind, label in MIXTURES.items()
             }  # fmt: skip
-            said.append("; ".join(f"{label}, {name}: {_spread(found)}" for label, found in rates.items() if found))
-        lines.append("\n".join(said))
+            sentences.append("; ".join(f"{label}, {name}: {_spread(some)}" for label, some in rates.items() if some))
+        lines.append("\n".join(sentences))
     figure = plotting.sheet(plotting.PAGE, 1.9 * max(1, len(lines) / 3))
     axes = figure.subplots()
     axes.set_axis_off()
@@ -200,18 +194,18 @@ def losses(picture: Picture, runs: Runs, published: Published) -> Figure:
         return plotting.empty()
     groups = swept.groups(every[0])
     rows = [
-        (group, f"{swept.width(run)}", NAMES[swept.kind(run)], value)
+        (group, f"{swept.width(run)}", MIXTURES[swept.kind(run)], value)
         for run in every for group in groups if (value := _loss(run, group)) == value
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["group", "width", "training", "value"])
     figure = plotting.sheet(plotting.PAGE, 2.5)
-    colours = {name: plotting.looks([name])[name].colour for name in NAMES.values()}
+    colours = {name: plotting.looks([name])[name].colour for name in MIXTURES.values()}
     for axes, group in zip(figure.subplots(1, len(groups), sharey="row", squeeze=False)[0], groups, strict=True):
-        _dots(axes, frame[frame["group"] == group], "width", "training", list(NAMES.values()), colours)
+        _dots(axes, frame[frame["group"] == group], "width", "training", list(MIXTURES.values()), colours)
         axes.set(title=_role(every[0], group), ylabel="", xlabel="Width")
     figure.axes[0].set_ylabel("Answer loss\n(nats per token)")
     figure.axes[0].set_ylim(bottom=0)
-    handles = [Line2D([], [], marker="o", ls="", color=colours[name], label=name) for name in NAMES.values()]
+    handles = [Line2D([], [], marker="o", ls="", color=colours[name], label=name) for name in MIXTURES.values()]
     plotting.legend(figure, handles)
     return figure
 
@@ -242,11 +236,11 @@ def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
         return plotting.empty()
     inside, *outside = swept.groups(every[0])
     rows = [
-        (group, NAMES[swept.kind(run)], _loss(run, inside), _loss(run, group)) for run in every for group in outside
+        (group, MIXTURES[swept.kind(run)], _loss(run, inside), _loss(run, group)) for run in every for group in outside
     ]
     frame = pd.DataFrame(rows, columns=["group", "training", "inside", "outside"])
     figure = plotting.sheet(plotting.PAGE, 2.7)
-    looks = plotting.looks(NAMES.values())
+    looks = plotting.looks(MIXTURES.values())
     for axes, group in zip(figure.subplots(1, len(outside), squeeze=False)[0], outside, strict=True):
         for name, look in looks.items():
             points = frame[(frame["group"] == group) & (frame["training"] == name)]
@@ -261,23 +255,14 @@ def fig4_8(picture: Picture, runs: Runs, published: Published) -> Figure:
 
 # ------------------------------------------------------------------ Figure 4.9: sub-tasks by themselves
 
-TASKS = {
-    "add": "addition",
-    "rev": "reversing",
-    "ali": "digit\nalignment",
-    "mad": "modular\naddition",
-    "car": "carry\ndetection",
-}
-"""Sub-tasks in their published order."""
-
 
 def fig4_9(picture: Picture, runs: Runs, published: Published) -> Figure:
     """Draw loss (above) and exact match (below) of every sub-task, in the trained lengths and at every other one."""
     every = [run for run in swept.distinct(runs) if swept.kind(run) == "mix"]
     groups = swept.groups(every[0]) if every else []
     rows = [
-        (family, TASKS[task], _role(every[0], group).replace("\n", " "), value)
-        for family in ("values.loss", "hits.subtask") for task in TASKS for group in groups
+        (family, name.replace(" ", "\n"), _role(every[0], group).replace("\n", " "), value)
+        for family in ("values.loss", "hits.subtask") for task, name in SUBTASK.items() for group in groups
         for value in plotting.arrays(every, f"{family}.{task}", group) if value == value
     ]  # fmt: skip
     if not rows:

@@ -29,7 +29,7 @@ from lengen.formats.steps import DigitSteps
 from lengen.formats.subtasks import SUBTASKS, Subtasks
 from lengen.position_ids.digit_places import Abacus
 from lengen.position_ids.places import NoPositionIds, Randomised
-from lengen.settings.changes import Changes, overlay
+from lengen.settings.changes import Changes
 from lengen.settings.model import EncoderDecoder, Learned, NoEncoding, Rotary
 from lengen.settings.sections import RandomSpaces
 from papers.random_spaces.profiles import (
@@ -130,6 +130,10 @@ FIG42 = row(
 
 # ------------------------------------------------------------------ Sections 4.3.2 to 4.4: positions and formats
 
+AS_PUBLISHED: Changes = {
+    "model": {"norm_place": "post", "final_norm": "none", "tied": True, "dropout": 0.1}, "train.final_lr": 0.1,
+}  # fmt: skip
+"""Published, and not of size."""
 KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     "ape": (
         "absolute positions", "absolute positions fail at every untrained length", (ByProfile(night=settled(60_000)),),
@@ -151,7 +155,7 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
     ),
     "abacus": (
         "Abacus", "Abacus positions interpolate and extrapolate",
-        (ABACUS, ByProfile(cpu=steps(6000), night=settled(20_000))),
+        (ABACUS, ByProfile(cpu=steps(6000), night=settled(20_000)), ByProfile(night=AS_PUBLISHED)),
     ),
 }  # fmt: skip
 """Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, in
@@ -192,23 +196,21 @@ FIG45 = row(
 )  # fmt: skip
 
 
-AS_PUBLISHED: Changes = {
-    "model": {"norm_place": "post", "final_norm": "none", "tied": True, "dropout": 0.1}, "train.final_lr": 0.1,
-}  # fmt: skip
-"""Published, and not of size."""
 OURS = {"cpu": {"hours": "*"}, "night": {"hours": "*"}, "paper": {"ours": "*"}}
 
 
-def _published(kind: str) -> dict[str, MeasuredSpec]:
-    specs = written(kind)
-    return {**specs, "night": overlay(specs["night"], AS_PUBLISHED)}
-
-
 PUBLISHED = row(
-    "published", "Figure 4.5", says=lambda kind: KINDS[kind][1], make=_published, night=HEADLINE, skip=OURS,
-    axes=(_kinds({kind: KINDS[kind] for kind in ("ape", "spaces", "abacus")}),),
+    "published", "Figure 4.5", says=lambda kind: KINDS[kind][1], night=HEADLINE, skip=OURS,
+    make=lambda kind: at_profiles(written(kind), ByProfile(night=AS_PUBLISHED)),
+    axes=(_kinds({kind: KINDS[kind] for kind in ("ape", "spaces")}),),
 )  # fmt: skip
 """Figure 4.5 with everything as published that is not of size, at the learning rate of the night."""
+ABLATION = row(
+    "ablation", "Figure 4.5", says=lambda kind: KINDS[kind][1], night=HEADLINE, skip=OURS,
+    axes=(_kinds({"abacus": KINDS["abacus"]}),),
+    make=lambda kind: at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2][:-1]),
+)  # fmt: skip
+"""Abacus with the norm, tying, dropout and final rate of the other kinds."""
 
 
 def _asserted(place: str, *kinds: str) -> tuple[Experiment, ...]:
@@ -278,7 +280,8 @@ def swept(size: str, kind: str, width: int) -> dict[str, MeasuredSpec]:
     )
 
 
-BOTH = {"add": "additions only", "mix": "with sub-tasks"}
+MIXTURES = {"add": "additions only", "mix": "with sub-tasks"}
+"""Training sets of the sweep."""
 NARROW = "10k-*-w64 10k-*-w128"
 """Night and cpu have the smallest set, a night by itself the narrowest model of it; smoke has the next set, too."""
 WIDE = " ".join(f"*-w{width}" for width in WIDTHS[2:])
@@ -287,7 +290,7 @@ TABLE43 = row(
     says=lambda size, kind, width: "with its sub-tasks mixed in, small models and small data gain most"
     if kind == "mix" else "addition alone",
     axes=(
-        axis("examples", dict.fromkeys(SIZES, "{data.examples} examples")), axis("training", BOTH),
+        axis("examples", dict.fromkeys(SIZES, "{data.examples} examples")), axis("training", MIXTURES),
         axis("width", {str(width): "width {model.width}" for width in WIDTHS}),
     ),
     make=lambda size, kind, width: swept(size, kind, int(width)),
@@ -331,7 +334,8 @@ LOOPED = row(
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *FIG45, *PUBLISHED, *SECTION34, *FIG41, *FIG42, *FIG43, *FIG44, *FIG46, *TABLE43, *FIG49, *FIGB1, *LOOPED,
+    *FIG45, *PUBLISHED, *ABLATION, *SECTION34, *FIG41, *FIG42, *FIG43, *FIG44, *FIG46, *TABLE43, *FIG49, *FIGB1,
+    *LOOPED,
 )  # fmt: skip
 MIXES = tuple(item for item in TABLE43 if "-mix-" in item.name)
 
@@ -345,6 +349,7 @@ SUBTASK = {
     "add": "addition", "rev": "reversing", "ali": "digit alignment", "mad": "modular addition",
     "car": "carry detection",
 }  # fmt: skip
+"""Sub-tasks in their published order."""
 FIGURES: tuple[Figure, ...] = (
     figure_of(
         "fig4.1", "A decoder trains: match and loss by length", TRAINING, FIG41, families=OVER, lines="Digits",
@@ -366,6 +371,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     figure_of("fig4.5", "Positions and formats by length", TABLE, FIG45, alone="final"),
     figure_of("published", "Positions with the published norm, tying and dropout", TABLE, PUBLISHED, alone="final"),
+    figure_of("ablation", "Abacus without the published norm, tying and dropout", TABLE, ABLATION, alone="final"),
     figure_of("asserted", "Positions and formats without a published figure", TABLE, SECTION34, alone="final"),
     figure_of(
         "fig4.6", "Mistakes by part of the scratchpad", f"{OWN}:parts", FIG46,
@@ -373,7 +379,8 @@ FIGURES: tuple[Figure, ...] = (
         "partial sums imply the true answer; its caption speaks of whether the answer follows from them.",
     ),
     figure_of(
-        "table4.3", "Additions alone and with sub-tasks", f"{OWN}:sweep", TABLE43, csv=f"{OWN}:table4_3_csv",
+        "table4.3", "Additions alone and with sub-tasks", f"{OWN}:sweep", TABLE43,
+        csv="papers.random_spaces.table4_3:to_csv",
         caption="Exact match: median (lowest to highest). Greedy: the most probable token; sampled: at temperature 1, "
         "as published. Published cells are means over other widths, in results/published.csv.",
     ),

@@ -263,23 +263,23 @@ def summary(places: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
 Arrays = dict[str, np.ndarray]
 
 
-Asked = Callable[[Transformer, TaskData, int, Problems], Arrays]
+Function = Callable[[Transformer, TaskData, int, Problems], Arrays]
 """Measurement on problems of one length: arrays by name."""
 
 
 class ByLength(Measurement):
-    """Measure ``asked`` on problems of each of some lengths: `answers`, `by_place` or `alignments`."""
+    """Measure a ``function`` on problems of each of some lengths: `answers`, `by_place` or `alignments`."""
 
-    def __init__(self, function: Asked, lengths: Sequence[int], count: int, problems: int) -> None:
+    def __init__(self, function: Function, lengths: Sequence[int], count: int, problems: int) -> None:
         super().__init__()
-        self.asked = function
+        self.function = function
         self.lengths = lengths
         self.count = count
         self.problems = problems
 
     def measure(self, model: Transformer, data: TaskData, report: Report) -> None:
         for done, length in enumerate(self.lengths, start=1):
-            self.arrays |= self.asked(model, data, length, data.test(length, self.count, self.problems))
+            self.arrays |= self.function(model, data, length, data.test(length, self.count, self.problems))
             report(Progress("measure", done, len(self.lengths), None, None))
 
 

@@ -5,10 +5,9 @@ A run's arrays hold ``probe0.tokens`` (the text of the prompt and of the sorted 
 and after the MLP of a layer with the rows of the embedding and with the columns of the output head.
 """
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -47,8 +46,7 @@ BLUE, ORANGE, GREEN, *_ = plotting.COLOURS
 LOOKS = {"itself": (ORANGE, "o"), "its successor": (BLUE, "^"), "the minimum": (GREEN, "D")}
 
 
-@dataclasses.dataclass(frozen=True)
-class Probe:
+class Probe(NamedTuple):
     """A probed sequence."""
 
     tokens: tuple[str, ...]
@@ -75,8 +73,7 @@ class Probe:
         return next((known for known in self.ordered if int(known) > int(token)), "")
 
 
-@dataclasses.dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A position of a probe, and what is marked there."""
 
     position: int
@@ -86,27 +83,14 @@ class View:
     """Layer and column of the plot in which the paper reads the operation."""
 
 
-def input_token(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return the third number of the input."""
-    return _projections(runs, _input)
-
-
-def output_token(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return the same number in the output."""
-    return _projections(runs, _output)
-
-
-def delimiter(picture: Picture, runs: Runs, published: Published) -> Figure:
-    """Return the delimiter."""
-    return _projections(runs, _delimiter)
-
-
 def _input(probe: Probe) -> View:
+    """Return the third number of the input."""
     place = min(2, probe.length - 1)
     return View(place, {"itself": probe.tokens[place]}, (0, 0))
 
 
 def _output(probe: Probe) -> View:
+    """Return the same number in the output."""
     token = probe.tokens[min(2, probe.length - 1)]
     marked = {"itself": token, "its successor": probe.successor(token)}
     return View(probe.written(token), {word: known for word, known in marked.items() if known}, (1, 2))
@@ -114,6 +98,10 @@ def _output(probe: Probe) -> View:
 
 def _delimiter(probe: Probe) -> View:
     return View(probe.length, {"itself": DELIMITER, "the minimum": probe.ordered[0]}, (0, 2))
+
+
+VIEWS = {"fig4.12": _input, "fig4.13": _output, "fig4.14": _delimiter}
+"""Figure -> the position that it shows."""
 
 
 def probed(run: Run) -> Probe | None:
@@ -126,11 +114,12 @@ def probed(run: Run) -> Probe | None:
     return Probe(tuple(map(str, tokens)), tuple(map(str, vocabulary)), bases)
 
 
-def _projections(runs: Runs, look: Callable[[Probe], View]) -> Figure:
+def projections(picture: Picture, runs: Runs, published: Published) -> Figure:
+    """Draw the projections at one position of the first probe that was recorded."""
     probe = next((probe for group in runs.values() for run in group if (probe := probed(run)) is not None), None)
     if probe is None:
         return plotting.empty()
-    view = look(probe)
+    view = VIEWS[picture.name](probe)
     layers = len(probe.bases["encoder"])
     figure = plotting.sheet(plotting.PAGE, 1.4 * layers + 0.9)
     grid = figure.subplots(layers, len(COLUMNS), squeeze=False, sharex=True)

@@ -383,11 +383,11 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("copies", "Two readings of the successor hint", CURVES, COPIES, ordered=True),
     figure_of("fig3.11", "Exact match by kind of hint", CURVES, FIG311),
     *(
-        figure_of(name, title, f"{OWN}:{function}", found, probes=True, caption=FRAME, seeds="one")
-        for name, title, function, found in (
-            ("fig4.12", "Projections of an input token", "input_token", FIG412),
-            ("fig4.13", "Projections of an output token", "output_token", FIG413),
-            ("fig4.14", "Projections of the delimiter", "delimiter", FIG414),
+        figure_of(name, title, f"{OWN}:projections", drawn, probes=True, caption=FRAME, seeds="one")
+        for name, title, drawn in (
+            ("fig4.12", "Projections of an input token", FIG412),
+            ("fig4.13", "Projections of an output token", FIG413),
+            ("fig4.14", "Projections of the delimiter", FIG414),
         )
     ),
     figure_of(

@@ -10,16 +10,16 @@ from torch import Tensor
 from lengen.callbacks.accuracy_grid import Measurement
 from lengen.data.batch import response_start
 from lengen.data.task_data import TaskData
-from lengen.decoding.probing import bases, orthogonality, probe
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
 from lengen.models import Decoder, Transformer
+from lengen.probing import bases, orthogonality, probe
 from lengen.results.progress import Progress, Report
 from lengen.tasks.sorting import Sorting, successors
 from lengen.training.build import model_for
 from papers.task_hinting.profiles import ProbedSpec
 
-# The projections they are read from, for every layer, stage and position, are `lengen.decoding.probing`.
+# The projections they are read from, for every layer, stage and position, are `lengen.probing`.
 
 
 class Hits(NamedTuple):
@@ -87,8 +87,8 @@ class Mechanisms(Measurement):
 
     Kept are arrays named ``hits.<mechanism>.<length>``, 0 or 1 per example or token
     (`papers.task_hinting.probing.Hits`), ``hits.start_copy.<length>``, which is ``copy`` of the untrained start,
-    ``probe<k>.<name>`` (`lengen.decoding.probing.probe`), and the scalars
-    of `lengen.decoding.probing.orthogonality`, those of the untrained start as ``start_<name>``.
+    ``probe<k>.<name>`` (`lengen.probing.probe`), and the scalars
+    of `lengen.probing.orthogonality`, those of the untrained start as ``start_<name>``.
 
     Args:
         lengths: Tested lengths.

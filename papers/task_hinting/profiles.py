@@ -123,11 +123,7 @@ def examples(size: str, profile: str) -> int:
     return smallest * SIZES[size] // SIZES["1m"]
 
 
-def _sized(size: str) -> ByProfile:
-    return ByProfile(**{profile: {"data.examples": examples(size, profile)} for profile in BASE})
-
-
-SIZED = {size: _sized(size) for size in SIZES}
+SIZED = {size: ByProfile(**{profile: {"data.examples": examples(size, profile)} for profile in BASE}) for size in SIZES}
 """A training set of each size."""
 
 

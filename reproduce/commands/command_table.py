@@ -26,6 +26,16 @@ MOST_SEEDS = 1000
 PICTURES = ("svg", "png", "pdf")
 
 
+def _from_to(part: str, text: str, word: str, expected: str) -> range:
+    """Return the whole numbers that ``5`` or ``0..2`` names, a part of a text that is ``expected`` to be of others."""
+    first, dots, last = part.partition("..")
+    if not is_whole(first) or (dots and not is_whole(last)):
+        raise argparse.ArgumentTypeError(f"'{text}' is no {expected}")
+    if dots and int(last) < int(first):
+        raise argparse.ArgumentTypeError(f"'{text}' counts down: expected the smaller {word} first, {last}..{first}")
+    return range(int(first), int(last if dots else first) + 1)
+
+
 def seeds(text: str) -> tuple[int, ...]:
     """Return the seeds of ``--seeds``: ``5`` is 5, ``0..2`` and ``0-2`` are 0, 1, 2, ``0,2`` is 0 and 2; each once.
 
@@ -34,14 +44,11 @@ def seeds(text: str) -> tuple[int, ...]:
     """
     chosen: list[int] = []
     for part in text.split(","):
-        first, dots, last = re.sub(r"(?<=\d)-(?=\d)", "..", part.strip()).partition("..")
-        if not is_whole(first) or (dots and not is_whole(last)):
-            raise argparse.ArgumentTypeError(f"'{text}' is no list of seeds: expected 5, 0..2 or 0,2")
-        if dots and int(last) < int(first):
-            raise argparse.ArgumentTypeError(f"'{text}' counts down: expected the smaller seed first, {last}..{first}")
-        if dots and int(last) - int(first) >= MOST_SEEDS:
+        dotted = re.sub(r"(?<=\d)-(?=\d)", "..", part.strip())
+        numbers = _from_to(dotted, text, "seed", "list of seeds: expected 5, 0..2 or 0,2")
+        if numbers.stop - numbers.start > MOST_SEEDS:
             raise argparse.ArgumentTypeError(f"'{text}' names more than {MOST_SEEDS} seeds")
-        chosen += range(int(first), int(last if dots else first) + 1)
+        chosen += numbers
     return tuple(dict.fromkeys(chosen))
 
 
@@ -63,12 +70,7 @@ def steps(text: str) -> range:
     >>> steps("0..99"), steps("5")
     (range(0, 100), range(5, 6))
     """
-    first, dots, last = text.partition("..")
-    if not (is_whole(first) and (not dots or is_whole(last))):
-        raise argparse.ArgumentTypeError(f"'{text}' is no range of steps: expected 0..99 or 5")
-    if dots and int(last) < int(first):
-        raise argparse.ArgumentTypeError(f"'{text}' counts down: expected the smaller step first, {last}..{first}")
-    return range(int(first), int(last if dots else first) + 1)
+    return _from_to(text, text, "step", "range of steps: expected 0..99 or 5")
 
 
 def share_of(least: int) -> Callable[[str], float]:
@@ -210,16 +212,16 @@ COMMANDS = (
             "completion:completion_command", (
         argument("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}"),
     )),
-    Command("adderboard", f"{HELP['adderboard']}, on this suite's models", "evaluate:adderboard_command",
+    Command("adderboard", f"{HELP['adderboard']}, on this suite's models", "exchange:adderboard_command",
             (*ADDERBOARD, *A_RUN)),
-    Command("export", f"{HELP['export']}; a run for Hugging Face", "export:export_command", (
+    Command("export", f"{HELP['export']}; a run for Hugging Face", "exchange:export_command", (
         *EXPORT,
         argument("--hf", type=file(), metavar="DIR", help="folder of the run: config.json, tokenizer, a card"),
         argument("--steps", type=steps, metavar="0..99", help="of an experiment's training (default: all)"),
         *OF_A_RUN,
     )),
-    Command("score", HELP["score"], "evaluate:score_command", (*SCORE, BESIDE, *OF_A_RUN)),
-    Command("evaluate", HELP["evaluate"], "evaluate:evaluate_command", (
+    Command("score", HELP["score"], "exchange:score_command", (*SCORE, BESIDE, *OF_A_RUN)),
+    Command("evaluate", HELP["evaluate"], "exchange:evaluate_command", (
         *EVALUATE, BESIDE, OF_A_RUN[0],
         argument("--seed", type=seed, metavar="K",
            help="of the run to take (default: any), or of the predictions (default: 0)"),

@@ -36,14 +36,14 @@ NAMED = 5
 
 
 class Finding(NamedTuple):
-    """One line: what was looked at, what was found, and what to do about it, where something is wrong."""
+    """One line: what was looked at, its state, and what to do about it, where something is wrong."""
 
     what: str
-    found: str
+    state: str
     remedy: str = ""
 
     def __str__(self) -> str:
-        line = f"{'look' if self.remedy else 'ok':<5}{self.what:<13}{self.found}"
+        line = f"{'look' if self.remedy else 'ok':<5}{self.what:<13}{self.state}"
         return f"{line}: {self.remedy}" if self.remedy else line
 
 

@@ -8,6 +8,7 @@ import argparse
 import dataclasses
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,7 @@ from lengen import benchmark
 from lengen.data.lines import typed_lines, typed_operands
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run, said_against
-from lengen.settings.spec import Spec, from_dict
+from lengen.settings.spec import Spec
 from reproduce.catalogue import CATALOGUE, SelectorError, check_profile, newest
 from reproduce.pages import terminal
 from reproduce.runs.display import counter, waiting
@@ -45,8 +46,7 @@ def of_task_or_experiment(name: str) -> Experiment:
 
 def encode_command(options: argparse.Namespace) -> int:
     """Show one problem as the model of the published setting reads it."""
-    experiment = CATALOGUE.select_one(options.selector)
-    spec = _spec(experiment).override(*experiment.shown)
+    spec = _spec(CATALOGUE.select_one(options.selector))
     operands = _operands(options, spec)
     with waiting("loading torch"):
         from lengen import solve as show
@@ -62,25 +62,19 @@ def solve_command(options: argparse.Namespace) -> int:
     Without operands a line of the standard input is a problem, and a line is printed for each.
     """
     experiment = CATALOGUE.select_one(options.selector)
-    spec = _spec(experiment).override(*experiment.shown)
+    spec = _spec(experiment)
     piped = options.operands in ([], ["-"])
     problems = _lines(options, spec) if piped else [_operands(options, spec)]
     with waiting("loading torch"):
         from lengen import solve as show
 
-    # Bad operands are told before a run is looked for.
-    for operands in problems:
-        show.encode(spec, operands, options.task)
-    model = find(experiment, options.profile, options.seed, options.with_overrides, tell=False)
-    spec = model.spec.override(*experiment.shown)
-    show.encode(spec, problems[0], options.task)
-    warn(model)
+    model = _answering(experiment, options, problems, options.task)
     report = counter("tokens written", sys.stderr)
     if piped:
-        for solved in show.solve_each(spec, model.weights, problems, options.task):
+        for solved in show.solve_each(model.spec, model.weights, problems, options.task):
             print(json.dumps(solved, ensure_ascii=False) if options.json else show.in_a_line(solved), flush=True)
         return 0
-    solved = show.solve(spec, model.weights, problems[0], options.task, report)
+    solved = show.solve(model.spec, model.weights, problems[0], options.task, report)
     words = "\n".join(show.in_words(solved | {"model": model.name}))
     print(json.dumps(solved, ensure_ascii=False) if options.json else words)
     return 0
@@ -117,10 +111,7 @@ def probe_command(options: argparse.Namespace) -> int:
     with waiting("loading torch"):
         from lengen import solve as show
 
-    show.encode(_spec(experiment), operands)
-    model = find(experiment, options.profile, options.seed, options.with_overrides, tell=False)
-    show.encode(model.spec, operands)
-    warn(model)
+    model = _answering(experiment, options, [operands])
     projections = show.probe_trained(model.spec, model.weights, operands)
     if options.json:
         print(json.dumps({name: value.tolist() for name, value in projections.items()}, ensure_ascii=False))
@@ -154,7 +145,8 @@ def _picture(experiment: Experiment, out: str) -> Figure:
 def _spec(experiment: Experiment) -> Spec:
     """Return the published specification, or the largest there is; raises `SelectorError` if there is none."""
     check_profile(experiment, None)
-    return experiment.specs[next(profile for profile in reversed(PROFILES) if profile in experiment.specs)]
+    largest = next(profile for profile in reversed(PROFILES) if profile in experiment.specs)
+    return experiment.specs[largest].override(*experiment.shown)
 
 
 class Model(NamedTuple):
@@ -167,14 +159,26 @@ class Model(NamedTuple):
     run: Run | None
 
 
+def _answering(
+    experiment: Experiment, options: argparse.Namespace, problems: Sequence[list[str]], task: str = ""
+) -> Model:
+    """Return the model that answers problems, which are checked before a run is looked for."""
+    from lengen import solve as show
+
+    for operands in problems:
+        show.encode(_spec(experiment), operands, task)
+    model = find(experiment, options.profile, options.seed, options.with_overrides)
+    model = model._replace(spec=model.spec.override(*experiment.shown))
+    show.encode(model.spec, problems[0], task)
+    return warned(model)
+
+
 def find(
-    experiment: Experiment, profile: str | None = None, seed: int | None = None, with_overrides: bool = False,
-    tell: bool = True,
-) -> Model:  # fmt: skip
+    experiment: Experiment, profile: str | None = None, seed: int | None = None, with_overrides: bool = False
+) -> Model:
     """Return the newest finished run of an experiment's declared setting, or the model that it constructs.
 
     ``with_overrides``: the newest run, even if it was made with ``--set``. A smoke run answers if its profile is named.
-    ``tell``: what a run says against itself, such as that it never left chance, is said on stderr.
     Raises `StoreError` with the run to make where there is none, `SelectorError` where one of a constructed
     model is asked for.
     """
@@ -185,21 +189,18 @@ def find(
         )
         made = "".join(f" --set {override}" for override in run.info["overrides"])
         name = one_line(f"{run.experiment} {run.profile} seed {run.seed} v{run.version} ({run.store}){made}")
-        # As a plain specification, without the sections of its paper.
-        model = Model(from_dict(run.info["spec"]), store.whole(run, WEIGHTS), name, run)
-        if tell:
-            warn(model)
-        return model
+        return Model(run.spec, store.whole(run, WEIGHTS), name, run)
     without_runs(f"{experiment.name} is constructed", seed=seed, with_overrides=with_overrides)
     if profile is None:
         return Model(_spec(experiment), None, f"{experiment.name}, constructed: nothing to train", None)
     return Model(experiment.specs[profile], None, f"{experiment.name} {profile}, constructed", None)
 
 
-def warn(model: Model) -> None:
-    """Say on stderr what the run of a model says against itself, such as that it never left chance."""
+def warned(model: Model) -> Model:
+    """Return a model; what its run says against itself, such as that it never left chance, is said on stderr."""
     if model.run is not None and (against := said_against(model.run.info)):
         print(one_line(f"{model.name}: {against}"), file=sys.stderr)
+    return model
 
 
 def without_runs(model: str, **options: object) -> None:
@@ -234,6 +235,6 @@ def named(name: str) -> "Found":
     stem, _, last = name.rpartition("/")
     profile = last if last in PROFILES and stem.count("/") == 2 else None
     experiment = CATALOGUE.select_one(stem if profile else name)
-    model = find(experiment, profile, tell=False)
+    model = find(experiment, profile)
     note = "" if model.run is None else said_against(model.run.info)
     return Found(model.spec.override(*experiment.shown), model.weights, model.name, note)

@@ -11,7 +11,7 @@ from pathlib import Path
 from lengen.results.records import Run
 from reproduce import figures, publication
 from reproduce.catalogue import CATALOGUE, hash_of
-from reproduce.comparison.published_file import CHECKED
+from reproduce.comparison.published_settings import CHECKED
 from reproduce.pages import comparison
 from reproduce.runs.display import counter
 from reproduce.store.checkout import checkout, stores

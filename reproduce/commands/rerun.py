@@ -11,7 +11,7 @@ import math
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,7 +52,8 @@ class Line(NamedTuple):
     what: str
     same: bool | None
     """None where one of the runs has none to compare."""
-    said: str
+    words: str
+    """The numbers that are the same, or how they differ."""
 
 
 def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[Line]:
@@ -67,28 +68,22 @@ def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[
         *(arrays(what, was, now[what]) for what, was in numbers(stored).items()),
         *(accuracy(f"exact match {where}", then, is_now) for where, then, is_now in accuracies),
     ]
-    return [line for line in lines if line.said != NOTHING]
+    return [line for line in lines if line.words != NOTHING]
 
 
 def numbers(run: Run) -> dict[str, Mapping[str, Any]]:
     """Return the records of a run by kind: name -> number or array."""
-    scalars = run.info.get("scalars") or {}
-    scalars = {name: value for name, value in scalars.items() if isinstance(value, int | float)}
-    looked = run.attention
+    scalars = {name: value for name, value in run.info.get("scalars", {}).items() if TIME not in name}
+    attention = run.attention
     scores = {" ".join(map(str, (*cell, mode))): counts for cell, mode, counts in run.grid.entries()}
     return {
         "metrics": {f"{name} {step}": value for step, name, value in run.metrics},
         "scores": {f"{place} {name}": count for place, counts in scores.items() for name, count in counts.items()},
         "key counts": {" ".join(map(str, row[:4])): row.keys_sum for row in run.key_counts},
-        "attention": {} if looked is None else {"weights": looked.weights, "tokens": np.array(looked.tokens)},
+        "attention": {} if attention is None else {"weights": attention.weights, "tokens": np.array(attention.tokens)},
         "arrays": run.arrays,
-        "scalars": {name: value for name, value in scalars.items() if TIME not in name},
+        "scalars": {name: value for name, value in scalars.items() if isinstance(value, int | float)},
     }
-
-
-def same(lines: Iterable[Line]) -> bool:
-    """Return True if all that could be compared is the same."""
-    return all(line.same is not False for line in lines)
 
 
 def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
@@ -105,8 +100,6 @@ def otherwise(stored: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
         elif name == "instruction_sets" and before is not None and before != after:
             was, now = (" ".join(map(str, names or ())) or "unknown" for names in (before, after))
             sentences.append(f"instruction sets were {was}, here they are {now}")
-        elif name == "processor" and before is None:
-            sentences.append(f"the stored run does not name its processor; here it is {after}")
         elif before is not None and before != after:
             was, now = (str(value)[:12] if name == "commit" else _short(value) for value in (before, after))
             sentences.append(f"{name} was {was}, here it is {now}")
@@ -153,7 +146,7 @@ def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
     )
     if {name: array.shape for name, array in before.items()} != {name: array.shape for name, array in after.items()}:
         return Line("weights", False, f"{message}; their tensors have other names or shapes")
-    return Line("weights", False, f"{message}; {arrays('weights', before, after).said}")
+    return Line("weights", False, f"{message}; {arrays('weights', before, after).words}")
 
 
 def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Line:
@@ -216,34 +209,30 @@ WORDS = {True: "same", False: "differs", None: "-"}
 def rerun_command(options: argparse.Namespace) -> int:
     """Repeat a stored run with its seed, its specification and its precision; 1 where a number came out otherwise."""
     stored, source = chosen(options.run, options.profile, options.seed)
-    spec = setting(stored)
+    spec, gpu = setting(stored), stored.info.get("device") == "cuda"
     job = Job(stored.experiment, stored.profile, stored.seed, spec, tuple(stored.info["overrides"]))
     print(f"{stored.experiment} {stored.profile} seed {stored.seed} once more, in a temporary folder", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="rerun-") as place:
         local = LocalStore(Path(place))
         _as_then(stored, local, spec)
         order = Order(local.root, provenance(options.arguments))
-        with Display({job: cost_on(spec, gpu=stored.info.get("device") == "cuda")}, 1) as display:
+        with Display({job: cost_on(spec, gpu=gpu)}, 1) as display:
             report = run([job], {}, order, Local(1), display)
         if not report.runs:
             return 1  # the display said why
         (again,) = report.runs
         lines = compared(stored, source.folder(stored), again, local.folder(again))
         differences = otherwise(stored.info, again.info)
-    tell(*told(lines, differences, gpu=stored.info.get("device") == "cuda"))
-    return 0 if same(lines) else 1
-
-
-def told(lines: list[Line], differences: list[str], *, gpu: bool = False) -> list[str]:
-    """Return the compared records, a line each, the differences in making the runs, and one sentence in the end."""
-    shown = [f"{WORDS[line.same]:<8} {line.what:<34} {line.said}" for line in lines]
-    shown += [f"made otherwise: {difference}" for difference in differences]
-    count = sum(line.same is False for line in lines)
-    if not count:
-        return [*shown, "the same numbers"]
+    tell(*(f"{WORDS[line.same]:<8} {line.what:<34} {line.words}" for line in lines))
+    tell(*(f"made otherwise: {difference}" for difference in differences))
+    changed = sum(line.same is False for line in lines)
+    if not changed:
+        tell("the same numbers")
+        return 0
     remark = "; other processors and versions round otherwise, which training enlarges" if differences else ""
     remark = remark or "; a GPU rounds otherwise each time, which training enlarges" * gpu
-    return [*shown, f"other numbers in {count} of {sum(line.same is not None for line in lines)} respects{remark}"]
+    tell(f"other numbers in {changed} of {sum(line.same is not None for line in lines)} respects{remark}")
+    return 1
 
 
 def chosen(text: str, profile: str | None = None, seed: int | None = None) -> tuple[Run, Store]:

@@ -58,8 +58,14 @@ def list_command(options: argparse.Namespace) -> int:
 
 def show_command(options: argparse.Namespace) -> int:
     """Show the settings that differ from the defaults, or all of them; published entries, commands."""
+    from reproduce.comparison.published_values import values
+    from reproduce.comparison.statements import statements
+
     chosen, where = CATALOGUE.select(options.selector), stores()
-    known = {paper: _of_paper(paper) for paper in dict.fromkeys(experiment.paper for experiment in chosen)}
+    known = {
+        paper: (values(paper), statements(paper), recorded(paper, where[0].path.parent))
+        for paper in dict.fromkeys(experiment.paper for experiment in chosen)
+    }
     for number, experiment in enumerate(chosen):
         published = _published(experiment, *known[experiment.paper])
         terminal.show(*[""] * bool(number), *listing.description(experiment, published, options.full))
@@ -74,14 +80,6 @@ def show_command(options: argparse.Namespace) -> int:
             if home != experiment.name:
                 terminal.show(f"its runs at {', '.join(profiles)} are those of {home}, which has the same setting")
     return 0
-
-
-def _of_paper(paper: str) -> "tuple[Sequence[Value], Sequence[Statement], Recorded]":
-    """Show the published values of a paper, its statements, and the last comparison with them."""
-    from reproduce.comparison.published_values import values
-    from reproduce.comparison.statements import statements
-
-    return values(paper), statements(paper), recorded(paper, stores()[0].path.parent)
 
 
 def _published(
@@ -114,8 +112,8 @@ def figures_command(options: argparse.Namespace) -> int:
 
     reference, local = stores()
     if options.mine:
-        own = mine()
-        groups = [figures.over_committed(paper, reference, own, names) for paper, names in _drawn(options.selector)]
+        newest = mine()
+        groups = [figures.over_committed(paper, reference, newest, names) for paper, names in _drawn(options.selector)]
     else:
         groups = [
             figures.sheets(paper, store, names)

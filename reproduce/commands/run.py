@@ -13,7 +13,7 @@ from lengen.machine import machine
 from lengen.part import SettingError
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, USUAL, usual_profile
-from reproduce.comparison.published_file import CHECKED
+from reproduce.comparison.published_settings import CHECKED
 from reproduce.pages import terminal
 from reproduce.runs import plan as planning
 from reproduce.runs.costs import accuracies, cost_on, in_words, makespan, usable_cores, whole

@@ -10,53 +10,24 @@ import math
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
-
-import numpy as np
 
 from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, has_learned, short
+from lengen.metrics.significance import SIGNIFICANT, above
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import NEAR, ORDER, PROOF, SHORTER, differing, distance, farthest, in_words
-from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, paper_measures, pooled, tested
-from reproduce.comparison.published_file import PROFILES
+from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, measure_of, pooled, tested, vocabulary
+from reproduce.comparison.published_settings import PROFILES
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED
 from reproduce.comparison.statements import Part, Statement, knew, statements
 
-# One number per seed enters, a probability leaves. scipy, which takes seconds to import, gives the same ones.
-
-
-SIGNIFICANT = 0.025
-"""Largest probability, each way, of a difference that counts."""
 FEWEST = 4
 """Seeds on a side with which four against four can reach it: 1 of 70 arrangements."""
 BAND = 5.0
 """Points within which two accuracies are practically equal."""
-
-
-def above(left: Sequence[float], right: Sequence[float]) -> float:
-    """Return the share of ways to deal out the seeds in which the left mean exceeds the right by as much.
-
-    >>> above([4.9, 15.4, 0.3, 2.1, 5.8], [0.0] * 5)
-    0.003968253968253968
-    """
-    pool, n, ways = [*left, *right], len(left), 0
-    first, second = _sums(pool[::2]), _sums(pool[1::2])  # half of the seeds each: 2^n sums in place of as many squared
-    for picked, sums in enumerate(first):
-        if 0 <= n - picked < len(second):
-            others = np.sort(second[n - picked])
-            ways += int(np.sum(len(others) - np.searchsorted(others, sum(left) - 1e-9 - sums)))
-    return ways / math.comb(len(pool), n)
-
-
-def _sums(values: Sequence[float]) -> list[np.ndarray]:
-    """Return the sums of all choices of no value, of one, of two, and so on."""
-    none, sums = np.zeros(0), [np.zeros(1)]
-    for value in values:
-        sums = [np.concatenate([same, fewer + value]) for fewer, same in itertools.pairwise([none, *sums, none])]
-    return sums
 
 
 def equal(left: Sequence[float], right: Sequence[float]) -> float:
@@ -188,7 +159,6 @@ class Answer:
     details: tuple[Finding, ...] = ()
     younger: bool = False
     """Written after some of its runs."""
-    runs: tuple[Run, ...] = field(default=(), repr=False)
 
     @property
     def mixed(self) -> bool:
@@ -229,11 +199,11 @@ def answers(paper: str, stored: Stored) -> list[Answer]:
 def _answer(paper: str, statement: Statement, known: Mapping[str, Experiment], stored: Stored) -> Answer:
     findings = tuple(find(paper, part, known, stored) for part in statement.parts)
     below = tuple(find(paper, part, known, stored) for part in statement.details)
-    runs = tuple(run for one in findings if one.profile for name in one.part.names for run in stored(name, one.profile))
-    younger = any(not knew(run.info, statement) for run in runs)
+    measured = [(name, finding.profile) for finding in findings if finding.profile for name in finding.part.names]
+    younger = any(not knew(run.info, statement) for name, profile in measured for run in stored(name, profile))
     words = {finding.word for finding in findings}
     word = next((word for word in WORST if word in words), REPAIRED if statement.repaired else HOLDS)
-    return Answer(statement, word, findings, below, younger, runs)
+    return Answer(statement, word, findings, below, younger)
 
 
 def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored) -> Finding:
@@ -244,7 +214,7 @@ def find(paper: str, part: Part, known: Mapping[str, Experiment], stored: Stored
         return Finding(part, Reason("not run", tuple(missing) or part.names))
     far = {profile: farthest(_distance(known[name], stored(name, profile)) for name in part.names) for profile in there}
     profile = min(there, key=lambda name: ORDER.index(far[name]))
-    share = paper_measures(paper).measure(part.measure).proportion
+    share = measure_of(vocabulary(paper), part.measure).proportion
     try:
         left, right, problems = _sides(paper, part, lambda name: stored(name, profile), 100 if share else 1)
     except Missing as missing:
@@ -272,7 +242,7 @@ def _distance(experiment: Experiment, runs: Sequence[Run]) -> str:
 def _sides(
     paper: str, part: Part, runs: Callable[[str], Sequence[Run]], scale: float
 ) -> tuple[tuple[Side, ...], tuple[Side, ...], int]:
-    kind = paper_measures(paper).measure(part.measure)
+    kind = measure_of(vocabulary(paper), part.measure)
     whole = isinstance(kind, OfRun)
     cells = {name: [] if whole else _cells(part, runs(name)) for name in part.names}
     if not whole and part.check != "level":
@@ -286,7 +256,7 @@ def _sides(
         each = [
             (scale * value, not part.learned or has_learned(run)) for value, run in zip(values, runs(name), strict=True)
         ]
-        sides[name] = Side(name, tuple(v for v, kept in each if kept), tuple(v for v, kept in each if not kept))
+        sides[name] = Side(name, tuple(v for v, counts in each if counts), tuple(v for v, counts in each if not counts))
     return tuple(sides[name] for name in part.left), tuple(sides[name] for name in part.right), problems
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lengen.experiment import Experiment
 from reproduce.comparison.answers import Answer, Finding, answers
 from reproduce.comparison.measures import reader
-from reproduce.comparison.published_file import Setting, settings
+from reproduce.comparison.published_settings import Setting, settings
 from reproduce.comparison.published_values import Line, Score, lines, printed, score
 from reproduce.comparison.recorded import WORDS
 from reproduce.store.store import Store
@@ -45,18 +45,18 @@ class Comparison:
     @property
     def measured(self) -> bool:
         """True if any run is behind it."""
-        findings = [finding for one in self.answers for finding in (*one.findings, *one.details)]
-        return any(line.trained for line in self.lines) or any(one.distance for one in (*findings, *self.details))
+        findings = [finding for answer in self.answers for finding in (*answer.findings, *answer.details)]
+        return any(line.trained for line in self.lines) or any(part.distance for part in (*findings, *self.details))
 
     def of(self, experiments: Iterable[Experiment], statement: str = "") -> "Comparison":
         """Return the comparison of these experiments alone; of the statements the one with this id, if one is named."""
         names = {item.name for item in experiments}
-        rest = [one for one in self.answers if statement in ("", one.statement.id)]
-        resting = tuple(one for one in rest if names & set(one.statement.counted))
-        details = (detail for one in rest if one not in resting for detail in one.details)
+        chosen = [answer for answer in self.answers if statement in ("", answer.statement.id)]
+        resting = tuple(answer for answer in chosen if names & set(answer.statement.counted))
+        details = (detail for answer in chosen if answer not in resting for detail in answer.details)
         lines = tuple(line for line in self.lines if names & set(line.value.experiments))
         settings = tuple(setting for setting in self.settings if names & set(setting.experiments))
-        below = tuple(one for one in details if names & set(one.part.names))
+        below = tuple(detail for detail in details if names & set(detail.part.names))
         return Comparison(self.paper, lines, resting, settings, below)
 
 

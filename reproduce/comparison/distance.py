@@ -48,17 +48,11 @@ def distance(run: Run, paper: Spec | None) -> str:
         return OWN
     if run.info["spec_hash"] == hash_of(paper):
         return SETTING
-    return LENGTHS if _stored(msgspec.json.encode(run.info["spec"]["data"])) == _declared(paper.data) else SHORTER
+    return LENGTHS if _problem(run.spec.data) == _problem(paper.data) else SHORTER
 
 
 @cache  # runs share few data sections
-def _stored(data: bytes) -> dict[str, Any]:
-    """Return `problem` of a stored data section, with fields that are younger than the run."""
-    return _declared(build(msgspec.json.decode(data), DataSpec, "data"))
-
-
-@cache
-def _declared(data: DataSpec) -> dict[str, Any]:
+def _problem(data: DataSpec) -> dict[str, Any]:
     return problem(msgspec.to_builtins(data))
 
 
@@ -110,7 +104,7 @@ def differences(spec: Spec, paper: Spec) -> Differences:
     return {
         field: (ours.get(field), theirs.get(field))
         for field in dict.fromkeys((*theirs, *ours))
-        if ours.get(field) != theirs.get(field) and not _under(field, FIELDS["aside"])
+        if ours.get(field) != theirs.get(field) and not under(field, FIELDS["aside"])
     }
 
 
@@ -122,13 +116,9 @@ def _leaves(values: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, o
             yield f"{place}{name}", value
 
 
-def _under(field: str, sections: Iterable[str]) -> bool:
+def under(field: str, sections: Iterable[str]) -> bool:
+    """Return True for a field that is one of these, or lies in one."""
     return any(field == section or field.startswith(f"{section}.") for section in sections)
-
-
-def of_size(field: str) -> bool:
-    """Return True for a hyper-parameter of size."""
-    return _under(field, FIELDS["size"])
 
 
 def in_words(every: Iterable[Differences]) -> str:

@@ -6,7 +6,6 @@ of the run's own specification; lengths below the longest trained one may be lef
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -138,37 +137,29 @@ FAMILIES: Mapping[str, Family] = {
 """Beside them every metric of `lengen.metrics` is a measure, under its name."""
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """Measures that statements and values of one paper may name: the general ones and its own."""
-
-    own: Mapping[str, Measure | Family]
-
-    def names(self) -> list[str]:
-        """Return the names of measures, and of families without the dot."""
-        return [*METRICS, *FAMILIES, *self.own]
-
-    def measure(self, name: str) -> Measure:
-        """Return the measure of that name, ``family.rest`` for one of a family; KeyError where there is none."""
-        if name in METRICS:
-            metric = METRICS[name]
-            return Scored(metric.words, metric.numerator, metric.denominator, metric.proportion)
-        family, dot, rest = name.partition(".")
-        made = {**FAMILIES, **self.own}[family]
-        if isinstance(made, Measure) is bool(dot):
-            raise KeyError(name)
-        try:
-            return made if isinstance(made, Measure) else made(rest)
-        except ValueError:  # no axis, or no number
-            raise KeyError(name) from None
+Vocabulary = Mapping[str, Measure | Family]
+"""Measures and families of measures by their names."""
 
 
-def paper_measures(name: str) -> Vocabulary:
-    """Return the measures that a paper may name."""
-    return Vocabulary(CATALOGUE.paper(name).measures())
+def vocabulary(paper: str) -> Vocabulary:
+    """Return the measures that statements and values of a paper may name: the general ones and its own."""
+    scored = {name: Scored(of.words, of.numerator, of.denominator, of.proportion) for name, of in METRICS.items()}
+    return {**scored, **FAMILIES, **CATALOGUE.paper(paper).measures()}
 
 
-def ratios(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[list[tuple[float, float]]]:
+def measure_of(known: Vocabulary, name: str) -> Measure:
+    """Return the measure of that name, ``family.rest`` for one of a family; KeyError where there is none."""
+    family, dot, rest = name.partition(".")
+    made = known[family]
+    if isinstance(made, Measure) is bool(dot):
+        raise KeyError(name)
+    try:
+        return made if isinstance(made, Measure) else made(rest)
+    except ValueError:  # no axis, or no number
+        raise KeyError(name) from None
+
+
+def ratios(kind: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> list[list[tuple[float, float]]]:
     """Return the numerator and denominator of each run in each cell, or one pair a run for a measure of whole runs.
 
     Args:
@@ -178,19 +169,19 @@ def ratios(measure: Measure, runs: Sequence[Run], cells: Cells, mode: str) -> li
     Raises:
         Missing: where a run lacks what is measured.
     """
-    if isinstance(measure, Scored):
-        return [[_counted(measure, run, cell, mode) for cell in cells] for run in runs]
-    if isinstance(measure, OfRun):
-        return [[measure.value(run)] for run in runs]
-    return [[measure.value(run, cell[0]) for cell in cells] for run in runs]
+    if isinstance(kind, Scored):
+        return [[_counted(kind, run, cell, mode) for cell in cells] for run in runs]
+    if isinstance(kind, OfRun):
+        return [[kind.value(run)] for run in runs]
+    return [[kind.value(run, cell[0]) for cell in cells] for run in runs]
 
 
-def _counted(measure: Scored, run: Run, cell: tuple[int, int], mode: str) -> tuple[float, float]:
+def _counted(kind: Scored, run: Run, cell: tuple[int, int], mode: str) -> tuple[float, float]:
     counts: Mapping[str, float] = run.grid.scores[cell[: len(run.grid.axes)]].get(mode, {})
-    if measure.numerator not in counts or measure.denominator not in counts:
+    if kind.numerator not in counts or kind.denominator not in counts:
         where = f"{cell[0]} x {cell[1]}"
         raise Missing(f"{short(run.experiment)} was not scored {mode.replace('_', '-')} at {where}")
-    return counts[measure.numerator], counts[measure.denominator]
+    return counts[kind.numerator], counts[kind.denominator]
 
 
 def tested(runs: Sequence[Run], second: int = 1) -> set[tuple[int, int]]:

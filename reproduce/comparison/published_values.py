@@ -6,6 +6,7 @@ is printed ``again`` gives none. With stored runs a value becomes a `Line`, a ro
 """
 
 import fnmatch
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,10 @@ from lengen.metrics.measures import Missing, OfRun, short
 from lengen.results.records import Run, to_table
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import NEAR, Differences, differing, distance, farthest
-from reproduce.comparison.measures import REGIONS, Stored, inside, paper_measures, ratios, tested
-from reproduce.comparison.published_file import PROFILES, PublishedError, load
+from reproduce.comparison.measures import REGIONS, Stored, inside, measure_of, ratios, tested, vocabulary
+from reproduce.comparison.published_settings import PROFILES
 from reproduce.comparison.recorded import MET, apart
+from reproduce.published import PublishedError
 
 COLUMNS = (
     "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",
@@ -43,28 +45,14 @@ def number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 0.005 else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def neighbours(numbers: Sequence[int]) -> list[list[int]]:
-    """Return numbers in groups of those that follow one another.
-
-    >>> neighbours([1, 2, 3, 6])
-    [[1, 2, 3], [6]]
-    """
-    parts: list[list[int]] = []
-    for item in numbers:
-        if parts and item == parts[-1][-1] + 1:
-            parts[-1].append(item)
-        else:
-            parts.append([item])
-    return parts
-
-
 def span(numbers: Sequence[int]) -> str:
-    """Return numbers as ranges of neighbours.
+    """Return numbers as ranges of those that follow one another.
 
     >>> span((1, 2, 3, 4, 5, 6, 7, 9)), span((50,)), span((5, 10, 20))
     ('1-7 9', '50', '5 10 20')
     """
-    parts = neighbours(numbers)
+    places = itertools.groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
+    parts = [[number for _, number in pairs] for _, pairs in places]
     return " ".join(f"{part[0]}-{part[-1]}" if len(part) > 2 else " ".join(map(str, part)) for part in parts)
 
 
@@ -131,10 +119,9 @@ def values(paper: str, again: bool = False) -> tuple[Value, ...]:
 
     With ``again`` once for each experiment, in tables that are printed again, too.
     """
-    path = CATALOGUE.paper(paper).published
     known = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
     by_key: dict[tuple[Any, ...], Value] = {}
-    tables = [table for table in load(path).get("table", []) if again or not table.get("again")]
+    tables = [table for table in CATALOGUE.published(paper).get("table", []) if again or not table.get("again")]
     for value in (value for table in tables for value in group_values(table, paper, known)):
         homes = tuple(CATALOGUE.home(known[name], "paper").name for name in value.experiments)
         names = value.experiments if again else homes
@@ -355,7 +342,7 @@ def over_cells(value: Value, runs: Sequence[Run]) -> tuple[float, list[float]]:
     Raises:
         Missing: a run lacks the measure, or the largest of the lengths and counts was not tested.
     """
-    kind = paper_measures(value.paper).measure(value.measure)
+    kind = measure_of(vocabulary(value.paper), value.measure)
     if isinstance(kind, OfRun):
         whole = [top / bottom for top, bottom in map(kind.value, runs)]
         return median(whole), whole

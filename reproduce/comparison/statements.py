@@ -21,8 +21,8 @@ from lengen.experiment import Experiment
 from lengen.part import nearest
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.measures import REGIONS, paper_measures
-from reproduce.comparison.published_file import PublishedError, load
+from reproduce.comparison.measures import REGIONS, measure_of, vocabulary
+from reproduce.published import PublishedError
 from reproduce.store.files import StoreError
 
 Check = Literal["level", "above", "trend", "equal", "number"]
@@ -110,8 +110,8 @@ def _names(parts: Iterable[Part]) -> tuple[str, ...]:
 
 def statements(paper: str) -> tuple[Statement, ...]:
     """Return the statements of a paper in the order of the file; none if there is no file."""
-    path = CATALOGUE.paper(paper).published
-    return parse(load(path), str(path), {item.name: item for item in CATALOGUE.experiments(paper)}, paper)
+    known = {item.name: item for item in CATALOGUE.experiments(paper)}
+    return parse(CATALOGUE.published(paper), str(CATALOGUE.paper(paper).published), known, paper)
 
 
 def parse(table: Mapping[str, Any], where: str, known: Mapping[str, Experiment], paper: str) -> tuple[Statement, ...]:
@@ -140,7 +140,7 @@ def _sentence(message: str) -> str:
 
 
 def _mistakes(statement: Statement, known: Mapping[str, Experiment], paper: str) -> Iterator[str]:
-    vocabulary = paper_measures(paper)
+    measures = vocabulary(paper)
     if not statement.parts:
         yield "'parts' is empty; a statement rests on one comparison or more"
     for name in statement.names:
@@ -154,9 +154,9 @@ def _mistakes(statement: Statement, known: Mapping[str, Experiment], paper: str)
         if part.region not in REGIONS:
             yield f"region '{part.region}' is unknown{nearest(part.region, list(REGIONS))}"
         try:
-            share = vocabulary.measure(part.measure).proportion
+            share = measure_of(measures, part.measure).proportion
         except KeyError:
-            yield f"measure '{part.measure}' is unknown{nearest(part.measure, vocabulary.names())}"
+            yield f"measure '{part.measure}' is unknown{nearest(part.measure, list(measures))}"
             continue
         low, high = part.least or 0, 100 if part.most is None else part.most
         if share and part.check == "level" and low <= 0 and high >= 100:

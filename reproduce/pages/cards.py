@@ -9,7 +9,6 @@ from pathlib import Path
 
 from lengen.huggingface import card
 from lengen.results.records import Run
-from lengen.settings.spec import Spec, from_dict
 from reproduce.catalogue import CATALOGUE
 from reproduce.pages.listing import fields
 from reproduce.pages.overview import Facts
@@ -49,13 +48,12 @@ def _card(name: str, runs: Sequence[Run]) -> str:
     shown = runs[-1]
     sizes = " or ".join(sorted({f"{costs.number(run, 'parameters'):,}" for run in runs}))
     depth = "/".join([".."] * name.count("/"))
-    spec: Spec = from_dict(shown.info["spec"])
     text = CARD.format(
         experiment=experiment,
         paper=paper,
         run=shown,
         sizes=sizes,
-        task=spec.data.task.name,
+        task=shown.spec.data.task.name,
         comparison=f"{depth}/comparison.md",
         weights=table(WEIGHTS_HEAD, map(_line, runs)),
         setting=table(("field", "value"), _setting(shown)),

@@ -41,17 +41,16 @@ def page(comparison: Comparison) -> str:
     title = CATALOGUE.paper(comparison.paper).title
     parts = [f"# {title}: published and measured", score_of(comparison)]
     if comparison.answers:
-        reasons = [
-            f"- *{one.statement.id}*, {one.word}: {why}." for one in comparison.answers if (why := text.reason(one))
-        ]
-        parts += ["## Main statements", statements_table(comparison.answers), "\n".join(reasons)]
+        reasons = [(answer, text.reason(answer)) for answer in comparison.answers]
+        lines = [f"- *{answer.statement.id}*, {answer.word}: {reason}." for answer, reason in reasons if reason]
+        parts += ["## Main statements", statements_table(comparison.answers), "\n".join(lines)]
     if comparison.beside:
         values = f"{_scores(comparison.beside)}\n\n{values_table(comparison.beside)}"
         parts += [folded(f"Published beside ours: {len(comparison.beside)} values", values)]
     if comparison.answers:
         parts += [folded("Comparisons that each statement rests on", _details(comparison.answers))]
     if comparison.details:
-        parts += [table(DETAILS, (_detail(one, "") for one in comparison.details))]
+        parts += [table(DETAILS, (_detail(finding, "") for finding in comparison.details))]
     parts += [lacking_table(comparison.lines), _settings(comparison), folded("How answers are given", RULES)]
     if deviations := CATALOGUE.deviations(comparison.paper):
         parts.append(folded("Deviations", "\n".join(f"- **{name}** {words}" for name, words in deviations.items())))

@@ -14,7 +14,6 @@ from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.distance import in_words
 from reproduce.comparison.measures import tested
-from reproduce.comparison.published_file import load
 from reproduce.comparison.published_values import Line, printed, span
 from reproduce.comparison.recorded import MET
 from reproduce.pages.overview import Facts
@@ -29,7 +28,7 @@ def ladders(paper: str, facts: Facts) -> str:
     """Return a table for each ladder, then one of the values that are missed beyond the trained range."""
     known = {item.name: item for item in CATALOGUE.experiments(paper)}
     parts = []
-    for entry in load(CATALOGUE.paper(paper).published).get("ladder", []):
+    for entry in CATALOGUE.published(paper).get("ladder", []):
         names = [name for pattern in entry["experiments"] for name in fnmatch.filter(known, pattern)]
         rows = [_rung(known[name], entry["lengths"], facts) for name in names]
         head = ["setting", "trainings", "longest trained length", *(f"at {length}" for length in entry["lengths"])]

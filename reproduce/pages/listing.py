@@ -19,7 +19,7 @@ from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, usual_profile
 from reproduce.comparison.distance import differences
 from reproduce.comparison.distance import in_words as differing_in_words
-from reproduce.comparison.published_file import CHECKED
+from reproduce.comparison.published_settings import CHECKED
 from reproduce.comparison.recorded import WORDS, Recorded
 from reproduce.pages.terminal import LOOKS, breakable, entry, table
 from reproduce.runs.costs import cost_on, in_words, makespan
@@ -84,9 +84,8 @@ def _seconds(items: Sequence[Experiment], profile: str) -> tuple[list[float], st
 
 def _has_run(item: Experiment, profiles: Sequence[str], stores: Sequence[Store]) -> bool:
     """Return True if a store has a run that counts; read no further."""
-    homes = {profile: CATALOGUE.home(item, profile).name for profile in profiles if profile in item.specs}
-    made = ((run, profile) for profile, home in homes.items() for store in stores for run in store.made(home, profile))
-    return any(CATALOGUE.counts(run, item, profile) for run, profile in made)
+    homes = [(CATALOGUE.home(item, profile).name, profile) for profile in profiles if profile in item.specs]
+    return any(CATALOGUE.counts(run, item) for home in homes for store in stores for run in store.made(*home))
 
 
 def answered(counts: Counter[str]) -> Text:
@@ -170,8 +169,8 @@ def _seeds(item: Experiment, store: Store, committed: Container[tuple[str, str, 
     for profile in item.specs:
         home = CATALOGUE.home(item, profile).name
         runs = list(store.made(home, profile))
-        declared = len({run.seed for run in runs if CATALOGUE.counts(run, item, profile)})
-        overridden = sum(CATALOGUE.overridden(run, item, profile) for run in runs)
+        declared = len({run.seed for run in runs if CATALOGUE.counts(run, item)})
+        overridden = sum(CATALOGUE.overridden(run, item) for run in runs)
         if declared or overridden:
             weights = ", weights" * ((store.name, home, profile) in committed)
             lines.append(f"{profile} {declared}" + (f" +{overridden} with --set" if overridden else "") + weights)

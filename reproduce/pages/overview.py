@@ -16,7 +16,6 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.distance import SHORTER
-from reproduce.comparison.published_file import load
 from reproduce.comparison.recorded import HOLDS, MET, WORDS
 from reproduce.pages import text
 from reproduce.pages.terminal import LOOKS
@@ -86,7 +85,7 @@ def shades(answer: Answer) -> list[str]:
 def headline(compared: Sequence[Comparison]) -> Headline | None:
     """Return the lines of the first paper that declares a headline, with those values that stand beside ours."""
     for comparison in compared:
-        for entry in load(CATALOGUE.paper(comparison.paper).published).get("headline", []):
+        for entry in CATALOGUE.published(comparison.paper).get("headline", []):
             lines = {name: _values(comparison, experiment) for name, experiment in entry["lines"]}
             return Headline(entry["title"], {name: values for name, values in lines.items() if values})
     return None
@@ -104,7 +103,7 @@ def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
     ]
 
 
-def said(compared: Sequence[Comparison]) -> str:
+def alternative_text(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
     looks = [
         ", ".join(f"{text.name(answer)} ({look(answer)})" for answer in comparison.answers) for comparison in compared
@@ -146,7 +145,7 @@ def picture(compared: Sequence[Comparison]) -> str:
         words = [word for word in SQUARES if word in there]
         handles = [Patch(facecolor=SQUARES[word][0], label=f"{SQUARES[word][1]} {word}") for word in words]
         figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
-        drawn = plotting.pictures(figure, ("svg",), said(compared))["svg"].decode("utf-8")
+        drawn = plotting.pictures(figure, ("svg",), alternative_text(compared))["svg"].decode("utf-8")
         return drawn.replace("</style>", f"{DARK}</style>", 1)
 
 

@@ -23,7 +23,7 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import SHORTER
 from reproduce.comparison.measures import tested
-from reproduce.comparison.published_file import PROFILES, load
+from reproduce.comparison.published_settings import PROFILES
 from reproduce.comparison.published_values import MIDDLE, hard, met_by_constant
 from reproduce.comparison.recorded import CONTRADICTED, HOLDS, MET, NOT_SEEN, OPEN, REPAIRED, UNDECIDED, WORDS
 from reproduce.pages import ladder, overview, report, terminal, text
@@ -146,8 +146,7 @@ def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
     """Return what each paper promises, what we see, in which model, and how many telling values are met."""
     rows = []
     for comparison in comparisons:
-        known = CATALOGUE.paper(comparison.paper)
-        for entry in load(known.published).get("front", []):
+        for entry in CATALOGUE.published(comparison.paper).get("front", []):
             see = entry["see"]
             experiment = CATALOGUE.select_one(f"{comparison.paper}/{CELL.findall(see)[0][0]}")
             for cell in CELL.finditer(see):

@@ -127,8 +127,9 @@ def failed(paper: str, facts: Facts) -> str:
 
 def statements(paper: str, facts: Facts, *words: str) -> str:
     """Return the statements that have one of these answers, each with its reason and its numbers."""
-    answers = [(one.statement, text.sentence(one)) for one in facts.compared[paper].answers if one.word in words]
-    lines = [f"- `{paper}/{one.id}`: {one.words} ({one.place}). {sentence}." for one, sentence in answers]
+    chosen = [answer for answer in facts.compared[paper].answers if answer.word in words]
+    pairs = [(answer.statement, text.sentence(answer)) for answer in chosen]
+    lines = [f"- `{paper}/{of.id}`: {of.words} ({of.place}). {sentence}." for of, sentence in pairs]
     return "\n".join(lines) or "No main statement so far."
 
 

@@ -62,11 +62,6 @@ class Held(NamedTuple):
         return list(dict.fromkeys([*figured, *(name.split("/")[1] for name in self.runs)]))
 
 
-def folder(root: Path) -> Path:
-    """Return the folder of the site."""
-    return root / "local" / "report"
-
-
 def write(
     papers: Sequence[str], stores: Callable[[str], Sequence[Store]], root: Path, tell: Callable[[str], Tell]
 ) -> Path:
@@ -76,7 +71,7 @@ def write(
         stores: the stores of a paper, the reference first.
         tell: gets what is counted, and gives what is told how many of how many are done.
     """
-    site = folder(root)
+    site = root / "local" / "report"
     compared = {
         paper: {store.name: compare(paper, [store]) for store in stores(paper)}
         for paper in CATALOGUE.papers()
@@ -122,7 +117,8 @@ def gather(paper: str, stores: Sequence[Store], compared: Mapping[str, Compariso
 def index_page(compared: Mapping[str, Mapping[str, Comparison]], shown: Sequence[Comparison], site: Path) -> str:
     """Return the first page, with the answers to all statements."""
     first = {paper: next(iter(some.values())) for paper, some in compared.items()}
-    parts = [f"# {TITLE}", f"![{overview.said(shown)}]({overview.FILE})" if shown else "", scores([*first.values()])]
+    picture = f"![{overview.alternative_text(shown)}]({overview.FILE})" if shown else ""
+    parts = [f"# {TITLE}", picture, scores([*first.values()])]
     for paper, some in compared.items():
         known = CATALOGUE.paper(paper)
         title = f"{known.number}. {known.title}" if known.alias else known.title

@@ -59,11 +59,6 @@ def value(amount: float, unit: str) -> str:
     return f"{amount:.0f}" if amount == 0 or 0.95 <= amount <= 99 or amount >= 99.95 else f"{amount:.1f}"
 
 
-def values(seeds: Sequence[float], unit: str) -> str:
-    """Return the values of seeds in their unit."""
-    return f"{', '.join(value(seed, unit) for seed in seeds)} {unit}".strip() if seeds else ""
-
-
 def spread(sides: Sequence[Side], unit: str) -> str:
     """Return the smallest and the largest value of all seeds of several experiments."""
     seeds = [seed for side in sides for seed in side.seeds]

@@ -181,7 +181,7 @@ class Display:
             self._elsewhere.add(job)
             self._say(f"{job.name}: {sentence.partition(': wait')[0]}; going on with the others")
 
-    def told(self, sentence: str) -> None:
+    def noted(self, sentence: str) -> None:
         self._say(sentence)
 
     def _end(self, job: Job, words: str) -> None:
@@ -272,7 +272,7 @@ def counter(what: str, stream: TextIO, now: Callable[[], float] = time.monotonic
     next_at = now() + PATIENCE
     shown = False
 
-    def told(done: int, most: int) -> None:
+    def report(done: int, most: int) -> None:
         nonlocal next_at, shown
         if now() >= next_at:
             text = f"{done:,} of at most {most:,} {what}"
@@ -283,4 +283,4 @@ def counter(what: str, stream: TextIO, now: Callable[[], float] = time.monotonic
             stream.write("\r\x1b[K")
             stream.flush()
 
-    return told
+    return report

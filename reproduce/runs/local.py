@@ -109,10 +109,10 @@ class _Workers:
         cause = f"its process ended with code {process.exitcode} (out of memory, or killed)"
         held = [number for number, holder in enumerate(self._holders) if holder == process.pid]
         for number in held:
-            again, sentence = self._deaths.noted(self._jobs[number], cause)
+            again, sentence = self._deaths.after(self._jobs[number], cause)
             self._holders[number] = LEFT if again else OVER
             if again:
-                self._watch.told(sentence)
+                self._watch.noted(sentence)
             else:
                 self._watch.failed(self._jobs[number], sentence)
         self._vain_deaths += not held
@@ -132,7 +132,7 @@ class _Workers:
         while left and (waited := time.monotonic() - began) < SAVING:
             if waited > 2 * MOMENT and not announced:
                 announced = True
-                self._watch.told("saving the steps at hand; Ctrl-C again ends at once")
+                self._watch.noted("saving the steps at hand; Ctrl-C again ends at once")
             ready = multiprocessing.connection.wait(left, timeout=MOMENT)
             for pipe in [pipe for pipe in left if pipe in ready]:
                 try:

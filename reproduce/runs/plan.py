@@ -87,7 +87,7 @@ class Watch(Protocol):
     def finished(self, job: Job, version: int) -> None: ...
     def failed(self, job: Job, sentence: str) -> None: ...
     def postponed(self, job: Job, sentence: str) -> None: ...
-    def told(self, sentence: str) -> None: ...
+    def noted(self, sentence: str) -> None: ...
 
 
 Engine = Callable[[Sequence[Job], Order, Watch], None]
@@ -185,7 +185,7 @@ def share_made(experiment: Experiment, profile: str, spec: Spec, *, changed: boo
     place, committed = PROFILES.index(profile), Reference(reference_root())
     choices = (
         [run for run in committed.made(CATALOGUE.home(experiment, nearest).name, nearest)
-         if CATALOGUE.counts(run, experiment, nearest)]
+         if CATALOGUE.counts(run, experiment)]
         for nearest in PROFILES[place:] + PROFILES[:place][::-1]
         if nearest in experiment.specs
     )  # fmt: skip

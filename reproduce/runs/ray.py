@@ -68,7 +68,7 @@ class OnRay:
     def __call__(self, jobs: Sequence[Job], order: Order, watch: Watch) -> None:
         if not self.workers:
             needs = f"{self.cpus:g} CPU" + (f" and {self.gpus:g} GPU" if self.gpus else "")
-            watch.told(f"no node of the cluster has {needs}: waiting for one")
+            watch.noted(f"no node of the cluster has {needs}: waiting for one")
         order = replace(order, root=order.root.resolve())
         with command_file(order.root) as mark, noted_signals() as look:
             _Tasks(self, order, watch, mark).run(jobs, look)
@@ -151,9 +151,9 @@ class _Tasks:
     def _died(self, task: Any, cause: str) -> None:
         """Resubmit the run of a worker or node that died, unless that happens over and over."""
         job, host = self._running.pop(task), self._hosts.get(task)
-        again, sentence = self._deaths.noted(job, f"its worker{f' on {host}' if host else ''} died ({cause})")
+        again, sentence = self._deaths.after(job, f"its worker{f' on {host}' if host else ''} died ({cause})")
         if again:
-            self._watch.told(sentence)
+            self._watch.noted(sentence)
             self._submit(job)
         else:
             self._watch.failed(job, sentence)

@@ -26,6 +26,8 @@ NOTICE = 180
 """Seconds before the time limit at which a worker is told; Slurm may be a minute early."""
 PATIENCE = 60
 """Seconds that sbatch may take."""
+SCRIPT = Path(__file__).with_name("worker.sbatch").read_text(encoding="utf-8")
+"""The script of a worker, with names in braces for what differs; a brace of its own is doubled."""
 
 
 @dataclass(frozen=True)
@@ -84,34 +86,6 @@ class Slurm:
         quoted = {name: shlex.quote(place) for name, place in places.items()}
         lines = "\n".join(f"#SBATCH {shlex.quote(option)}" for option in options)
         return SCRIPT.format(options=lines, words=shlex.join(self.words), about=about, **quoted)
-
-
-SCRIPT = """\
-#!/bin/bash
-{options}
-# {about}; written by python -m reproduce
-cd {home} || exit 1
-export LENGEN_RESULTS={root}
-PYTHON=${{PYTHON:-{python}}}
-
-# told before the time is up: stop at the checkpoint, and go on in another turn
-again=
-trap 'again=yes; kill -TERM "$worker"' USR1
-trap 'kill -TERM "$worker"' TERM
-"$PYTHON" -m reproduce {words} &
-worker=$!
-wait "$worker"
-code=$?
-while kill -0 "$worker" 2>/dev/null; do  # a signal ended the waiting, not yet the worker
-  wait "$worker"
-  code=$?
-done
-if [ -n "$again" ]; then
-  # of the array this worker alone: the number of its last one is that of the whole
-  exec scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
-fi
-exit "$code"
-"""
 
 
 def submitted(arguments: Sequence[str]) -> str:

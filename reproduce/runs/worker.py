@@ -309,7 +309,7 @@ class Deaths:
     def __init__(self, root: Path) -> None:
         self._store, self._counts = LocalStore(root), dict[Job, tuple[float, int]]()
 
-    def noted(self, job: Job, cause: str) -> tuple[bool, str]:
+    def after(self, job: Job, cause: str) -> tuple[bool, str]:
         """Note a death; return True if the run is made again, and the sentence about it."""
         home = self._store.path / job.experiment / job.profile / f"seed-{job.seed}"
         newest = max((path.stat().st_mtime for path in home.rglob(CHECKPOINT)), default=0.0)

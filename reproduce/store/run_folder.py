@@ -27,8 +27,6 @@ SCHEMA = 2
 SCORES = "scores.csv"
 """The counts of a run, which every run has."""
 ATTENTION, ARRAYS = "attention.npz", "arrays.npz"
-RECORDS = ("metrics.csv", SCORES, "keys.csv", ATTENTION, ARRAYS)
-"""Records of a run; each is checked against its sha256 when read."""
 LARGEST_TEXT = 2**24
 """Bytes of the longest run.json or table that is read; read, it takes some twenty times as much memory."""
 LARGEST_ARRAYS = 2**30
@@ -152,18 +150,11 @@ def load_info(folder: Path) -> dict[str, Any]:
 
 def load_records(folder: Path, info: Mapping[str, Any]) -> dict[str, Any]:
     """Return the records of a version folder, as keyword arguments of `Run`; each file is checked by its sha256."""
-    readers: dict[str, tuple[str, Callable[[bytes], Any]]] = {
-        "metrics.csv": ("metrics", lambda content: metrics_from_csv(content.decode())),
-        SCORES: ("grid", lambda content: Grid.from_csv(content.decode())),
-        "keys.csv": ("key_counts", lambda content: key_counts_from_csv(content.decode())),
-        ATTENTION: ("attention", attention_from_bytes),
-        ARRAYS: ("arrays", arrays_from_bytes),
-    }
     records = {}
-    for name in RECORDS:
+    for name, (field, read) in RECORDS.items():
         if name not in info["files"]:
             continue
-        (field, read), path = readers[name], folder / name
+        path = folder / name
         try:
             content = read_bytes(path, LARGEST_ARRAYS if path.suffix == ".npz" else LARGEST_TEXT)
             if hashlib.sha256(content).hexdigest() != info["files"][name]:
@@ -252,3 +243,13 @@ def _archive(arrays: Mapping[str, "np.ndarray"]) -> bytes:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asarray(array, order="C"), allow_pickle=False)
     return out.getvalue()
+
+
+RECORDS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
+    "metrics.csv": ("metrics", lambda content: metrics_from_csv(content.decode())),
+    SCORES: ("grid", lambda content: Grid.from_csv(content.decode())),
+    "keys.csv": ("key_counts", lambda content: key_counts_from_csv(content.decode())),
+    ATTENTION: ("attention", attention_from_bytes),
+    ARRAYS: ("arrays", arrays_from_bytes),
+}
+"""Files with the records of a run -> field of `Run`, and what reads it."""

@@ -58,7 +58,7 @@ class Workspace:
         """
         self.held.check()
         folder = self.folder
-        for name in RECORDS[1:]:
+        for name in [*RECORDS][1:]:
             with writing(folder / name):
                 (folder / name).unlink(missing_ok=True)
         if not (folder / "metrics.csv").exists():
@@ -90,7 +90,7 @@ class Store(abc.ABC):
         """Whatever is newest of a seed represents its experiment, also if it was made with ``--set``."""
 
     @abc.abstractmethod
-    def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
+    def headers(self, paper: str = "*", holding: str | None = None) -> list[Run]:
         """Return finished runs with their fields only, records left empty, sorted: quick, for counting.
 
         ``holding``: those that have this file; weights are kept of few, and not of the newest always.
@@ -112,9 +112,9 @@ class Store(abc.ABC):
     def folder(self, run: Run) -> Path:
         """Return the folder of a run of this store."""
 
-    def runs(self, paper: str | None = None, profile: str | None = None) -> list[Run]:
+    def runs(self, paper: str = "*") -> list[Run]:
         """Return the runs of `headers` with their records."""
-        return [self.load(run) for run in self.headers(paper, profile)]
+        return [self.load(run) for run in self.headers(paper)]
 
     def find(self, experiment: str, profile: str, seed: int, spec_hash: str) -> Run | None:
         """Return the newest finished version of exactly this run, or None."""
@@ -148,9 +148,9 @@ class LocalStore(Store):
         self.mine = mine
         self._read: dict[Path, Run] = {}
 
-    def headers(self, paper: str | None = None, profile: str | None = None, holding: str | None = None) -> list[Run]:
+    def headers(self, paper: str = "*", holding: str | None = None) -> list[Run]:
         """Return finished runs with their run.json only; ``holding``: the newest versions that have this file."""
-        folders = self._versions(f"{paper or '*'}/*/*/{profile or '*'}/seed-*")
+        folders = self._versions(f"{paper}/*/*/*/seed-*")
         folders = [folder for folder in folders if holding is None or (folder / holding).is_file()]
         return _newest_of_each([self._header(folder) for folder in folders])
 

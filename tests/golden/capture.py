@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from lengen import Spec
-from lengen.data.batch import Batch, TrainBatch
+from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData
 from lengen.settings.spec import replace
 from lengen.solve import encode
@@ -78,10 +78,10 @@ def of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def of_batch(batch: Batch | TrainBatch) -> str:
+def of_batch(batch: Batch) -> str:
     """Hash of everything that a batch holds."""
     source = batch.source
-    held = [batch.tokens, batch.ids, batch.loss, getattr(batch, "scale", None)]
+    held = [batch.tokens, batch.ids, batch.loss, batch.scale]
     held += [source.tokens, source.ids] if source is not None else [None, None]
     found = hashlib.sha256()
     for value in held:

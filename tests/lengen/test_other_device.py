@@ -10,8 +10,8 @@ import torch
 
 import lengen
 from lengen import ArithmeticData, Decoder, Measurement, SequenceModule, replace
-from lengen.decoding.probing import mean_attention
 from lengen.models.bias import calibrate_bias, line_values
+from lengen.probing import mean_attention
 from tests.fixtures.devices import NAME, Elsewhere, check_there
 from tests.fixtures.refusals import refused
 from tests.fixtures.settings import TEST, settings

@@ -1,6 +1,7 @@
 """Records of a run, intervals of its counts, its processor, and what guessing would score."""
 
 import math
+import os
 import platform
 
 import msgspec
@@ -12,12 +13,12 @@ from hypothesis import strategies as st
 import lengen
 from lengen import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, Spec, machine, replace
 from lengen.callbacks.chance import EXAMPLES, Chance, chance, trained_examples
-from lengen.callbacks.monitoring import silent
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import true_responses
 from lengen.formats.base import END
 from lengen.machine import Machine, read_cpuinfo
+from lengen.results.progress import silent
 from lengen.results.records import (
     METRIC_COLUMNS,
     MODES,
@@ -171,8 +172,8 @@ def test_what_linux_says_of_the_first_processor_is_read_else_the_platform_is_ask
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     found = machine.machine()
-    assert found == Machine("riscv64", (), machine.cores())
-    assert str(found) == f"riscv64, {machine.cores()} cores (instruction sets unknown)"
+    assert found == Machine("riscv64", (), os.cpu_count())
+    assert str(found) == f"riscv64, {os.cpu_count()} cores (instruction sets unknown)"
 
 
 def setting(task, width: int = 0, **train) -> Spec:
@@ -203,7 +204,7 @@ class Told:
 def asked(spec: Spec, logits) -> dict[str, object]:
     measured = Chance()
     measured.measure(Told(spec, logits), TaskData(spec, 0), silent)
-    return measured.found
+    return measured.info
 
 
 def frequencies(spec: Spec) -> torch.Tensor:
@@ -282,10 +283,10 @@ def test_chance_is_asked_of_responses_of_trained_examples_whatever_the_loss_is_o
     data = TaskData(untrained, 0)
     measured = Chance()
     measured.measure(model_for(data, 0), data, silent)
-    assert measured.found == {}
+    assert measured.info == {}
     trained = TaskData(SPEC, 0)
     measured.measure(model_for(trained, 0), trained, silent)
-    assert measured.found
+    assert measured.info
     rows = torch.tensor([[5, 7, END, 0], [5, 8, END, 0], [5, END, 0, 0]])
     batch = Batch(torch.cat([torch.full((3, 1), 9), rows], 1), torch.zeros(0, 1, 5), torch.zeros(3, 5) > 0)
     batch = batch._replace(loss=torch.cat([torch.zeros(3, 1) > 0, rows > 0], 1))

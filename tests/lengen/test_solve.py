@@ -91,14 +91,14 @@ def test_every_addition_is_measured_at_its_end_with_a_note_on_unequal_lengths():
     grid = OperandLengths()
     setting = lengen.load("coupling/thm4.1/construction")
     grid.measure(setting.module, setting.data, lambda progress: None)
-    found = grid.found["operand_lengths"]
+    found = grid.info["operand_lengths"]
     assert found["lengths"] == [1, 34, 67, 100] and found["correct"] == [[EXAMPLES] * len(found["lengths"])] * len(
         found["lengths"]
     )
     assert grid.scalars == {"exact_match_equal_lengths": 1.0, "exact_match_unequal_lengths": 1.0}
     parity, other = spec(data_spec("parity")), OperandLengths()
     other.measure(lengen.build_model(parity, 0), lengen.TaskData(parity, 0), lambda progress: None)
-    assert other.found == other.scalars == {}
+    assert other.info == other.scalars == {}
     task = TwoOperandAddition((1, 2, 3))
     assert unlike_training(task, task.parse(["12", "34"])) == ""
     assert "equal length, 1 to 3 digits; these have [2, 1]" in unlike_training(task, task.parse(["12", "3"]))

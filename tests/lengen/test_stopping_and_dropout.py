@@ -9,9 +9,9 @@ from lightning.pytorch.trainer.states import TrainerFn
 from safetensors.torch import load_file
 
 from lengen import Architecture, ArithmeticData, NoPositionIds, SequenceModule, SettingError, TestSpec, replace
-from lengen.callbacks.checkpoint import CHECKPOINT
 from lengen.callbacks.loggers import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.monitoring import StopWhenGood
+from lengen.callbacks.resuming import CHECKPOINT
 from lengen.part import kinds
 from lengen.training.build import build_model, load
 from lengen.training.run import WEIGHTS, execute

@@ -12,12 +12,12 @@ from safetensors.torch import load_file
 import lengen
 from lengen import ArithmeticData, Given, NByOne, PairAddition, SequenceModule, Successor, Window, build_model, replace
 from lengen.callbacks.accuracy_grid import score_cell
-from lengen.callbacks.checkpoint import CHECKPOINT
 from lengen.callbacks.loggers import METRICS
-from lengen.decoding.probing import longest_problems
+from lengen.callbacks.resuming import CHECKPOINT
 from lengen.digits import generator
 from lengen.encodings.relative import RelativeKeys
 from lengen.models.blocks import Context
+from lengen.probing import longest_problems
 from lengen.settings.changes import overlay
 from lengen.training import calibration
 from lengen.training.build import load

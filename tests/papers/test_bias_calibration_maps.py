@@ -19,7 +19,6 @@ from papers.bias_calibration.calibrated import heads_by_operand
 from papers.bias_calibration.experiments import FIGURES
 from papers.bias_calibration.measures import follows, shares_near
 from tests.fixtures.drawings import boxes
-from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 
 PAPER = "bias_calibration"
@@ -283,15 +282,3 @@ def test_counts_are_those_of_the_heads_in_any_order_and_swap_with_the_operands(k
     expected = kinds.count((FIRST[-1],)), kinds.count((SECOND[-1],))
     assert heads_by_operand(bias, FIRST, SECOND, TRAINED) == expected
     assert heads_by_operand(bias[::-1], SECOND, FIRST, TRAINED) == expected[::-1]
-
-
-@pytest.mark.parametrize(("shape", "first", "second", "rows", "message"), [
-    ((ROWS, COLUMNS), FIRST, SECOND, TRAINED, "expected .heads, rows, columns."),
-    ((8, ROWS, COLUMNS), FIRST, SECOND, 0, "do not lie in a bias of 14 x 27"),
-    ((8, ROWS, COLUMNS), FIRST, SECOND, ROWS + 1, "15 rows"),
-    ((8, ROWS, COLUMNS), FIRST, [COLUMNS], TRAINED, "do not lie"),
-    ((8, ROWS, COLUMNS), [-1], SECOND, TRAINED, "do not lie"),
-    ((8, ROWS, COLUMNS), [], [], TRAINED, "do not lie"),
-])  # fmt: skip
-def test_what_does_not_fit_gets_one_sentence(shape, first, second, rows, message):
-    refused(ValueError, message, heads_by_operand, np.zeros(shape), first, second, rows)

@@ -305,11 +305,11 @@ def test_the_number_of_ones_tells_which_long_strings_are_right():
     assert len(few) == 116 and sum(row["correct"] == row["n"] for row in few) == 112
     assert not any(row["correct"] for row in ROWS if row["ones"] == 16)
     for length, least in {25: 0.99, 30: 0.97, 40: 0.79, 60: 0.6, 80: 0.6, 100: 0.6}.items():
-        right, decided = ones.told(ROWS, length)
+        right, decided = ones.shares_of(ROWS, length)
         assert decided > least and (length < 40 or 0.45 < right < 0.55)
-    assert ones.told(ROWS, 20).right > 0.99
+    assert ones.shares_of(ROWS, 20).right > 0.99
     rows = [{"length": 2, "ones": k, "n": 4, "correct": right} for k, right in enumerate((4, 0, 2))]
-    assert ones.told(rows, 2) == (0.375, 0.875)
+    assert ones.shares_of(rows, 2) == (0.375, 0.875)
     found = {
         (row["experiment"].split("/")[-1], int(row["seed"]), int(row["length"])): row for row in ones.MODELS.read()
     }
@@ -317,7 +317,7 @@ def test_the_number_of_ones_tells_which_long_strings_are_right():
     for model in (("nope-plain", 1), ("nope-plain", 2), ("fire-plain", 0)):
         assert all(float(found[(*model, length)]["decided"]) == 100 for length in (40, 60, 80, 100))
     for length in ones.LENGTHS:
-        assert abs(float(found["nope-plain", 0, length]["right"]) - 100 * ones.told(ROWS, length).right) < 4
+        assert abs(float(found["nope-plain", 0, length]["right"]) - 100 * ones.shares_of(ROWS, length).right) < 4
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from papers.matrix.experiments import EXPERIMENTS, FIGURES, cell
 from papers.matrix.settings import ROOM, TASKS
 from papers.matrix.tricks import AT, BASELINES, CONTROLS, TRICKS
 from reproduce.comparison.answers import answers
-from reproduce.comparison.measures import paper_measures
+from reproduce.comparison.measures import measure_of, vocabulary
 from reproduce.comparison.statements import statements
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
@@ -175,11 +175,11 @@ def test_measures_read_the_frozen_problems_by_the_larger_operand():
 
 
 def test_measures_without_an_axis_or_a_number_are_unknown():
-    known = paper_measures("matrix")
-    assert known.measure("at.1.5").proportion and not known.measure("reach.both").proportion
+    known = vocabulary("matrix")
+    assert measure_of(known, "at.1.5").proportion and not measure_of(known, "reach.both").proportion
     for name in ("at.far", "reach.width", "at"):
         with pytest.raises(KeyError):
-            known.measure(name)
+            measure_of(known, name)
 
 
 def test_controls_are_the_parts_of_the_statements():

@@ -3,15 +3,16 @@
 import fnmatch
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from lengen.metrics.measures import OfRun
 from lengen.settings.spec import replace
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
-from reproduce.comparison.distance import differences, in_words, of_size
-from reproduce.comparison.measures import REGIONS, inside, paper_measures
-from reproduce.comparison.published_file import exceptions, settings
+from reproduce.comparison.distance import FIELDS, differences, in_words, under
+from reproduce.comparison.measures import REGIONS, inside, measure_of, vocabulary
+from reproduce.comparison.published_settings import settings
 from reproduce.comparison.published_values import values
 from reproduce.comparison.recorded import UNDECIDED
 from reproduce.comparison.statements import statements
@@ -135,12 +136,12 @@ def test_points_of_curves_stand_beside_the_tables_and_replace_none():
 @pytest.mark.parametrize("paper", CATALOGUE.papers())
 def test_every_statement_can_be_answered_at_one_profile_and_tests_its_region(paper):
     known = {item.name: item for item in CATALOGUE.experiments(paper)}
-    vocabulary = paper_measures(paper)
+    measures = vocabulary(paper)
     for one in statements(paper):
         for part in (*one.parts, *one.details):
             profiles = set.intersection(*({*known[name].specs} for name in part.names)) - {"smoke"}
             assert profiles, f"{one.id}: {part.words}"
-            if isinstance(vocabulary.measure(part.measure), OfRun):
+            if isinstance(measure_of(measures, part.measure), OfRun):
                 continue
             for name in part.names:
                 for profile in profiles - {"cpu"}:
@@ -164,8 +165,23 @@ def others(paper):
         for size in SIZES:
             if size in experiment.specs and "paper" in experiment.specs:
                 for field in differences(experiment.specs[size], experiment.specs["paper"]):
-                    if not of_size(field):
+                    if not under(field, FIELDS["size"]):
                         yield experiment.name.partition("/")[2], size, field
+
+
+class Exemption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Hyper-parameters that are not of size and yet not as published, at the profiles for two cores."""
+
+    fields: tuple[str, ...]
+    experiments: tuple[str, ...]
+    """Patterns of names."""
+    reason: str
+    ablation: tuple[str, ...] = ()
+    """Experiments that show what they do to the trained range and beyond; none if they are still to be run."""
+
+
+def exceptions(paper) -> list[Exemption]:
+    return msgspec.convert(CATALOGUE.published(paper).get("exception", []), list[Exemption])
 
 
 @pytest.mark.parametrize("paper", PAPERS)

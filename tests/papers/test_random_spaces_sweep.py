@@ -3,7 +3,6 @@
 import csv
 import io
 import itertools
-import math
 from statistics import fmean
 
 import numpy as np
@@ -12,8 +11,9 @@ import pytest
 
 from lengen import SUBTASKS
 from lengen.results.records import AttentionMap
-from papers.random_spaces import equal_lengths, table4_3, undertraining
-from papers.random_spaces.drawings import certainties, largest, table4_3_csv
+from papers.random_spaces import equal_lengths, table4_3
+from papers.random_spaces import table4_3_undertraining as undertraining
+from papers.random_spaces.drawings import certainties, largest
 from tests.papers import runs_random_spaces as stored
 
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
@@ -23,7 +23,7 @@ ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
 def test_rows_equal_what_pandas_finds():
     runs = stored.sweep(seeds=3)
     runs[f"{stored.PAPER}/table4.3/10k-add-w128"].pop()  # an unbalanced cell
-    found = {(row.examples, row.training, row.lengths, row.mode): row for row in table4_3.rows(runs)}
+    found = {(row.examples, row.training, row.lengths, row.mode): row for row in table4_3.table(runs).itertuples()}
     lines = []
     for made in table4_3.distinct(runs):
         spec = made.info["spec"]
@@ -39,8 +39,8 @@ def test_rows_equal_what_pandas_finds():
     )
     assert set(found) == set(expected.index) and len(found) == 2 * 2 * 4 * 2
     for key, row in expected.iterrows():
-        assert found[key].mean == pytest.approx(row["mean"])
-        assert found[key].deviation == pytest.approx(row["deviation"], abs=1e-12)
+        assert found[key].mean_percent == pytest.approx(100 * row["mean"])
+        assert found[key].deviation_percent == pytest.approx(100 * row["deviation"], abs=1e-10)
         assert (found[key].runs, found[key].widths) == (row["runs"], row["widths"])
         assert found[key].role == ROLES[key[2][0]]
     assert found[10_000, "add", (5,), "greedy"].runs == 5 and found[10_000, "mix", (5,), "greedy"].runs == 6
@@ -53,29 +53,29 @@ def test_the_published_improvement_follows_from_the_published_cells():
 
 def test_csv_holds_every_row_also_of_one_run_and_of_shared_ones():
     runs = stored.sweep()
-    lines = list(csv.DictReader(io.StringIO(table4_3_csv(runs))))
-    found = table4_3.rows(runs)
+    lines = list(csv.DictReader(io.StringIO(table4_3.to_csv(runs))))
+    found = table4_3.table(runs)
     assert tuple(lines[0]) == table4_3.HEADER and len(lines) == len(found)
-    for line, row in zip(lines, found, strict=True):
-        assert float(line["mean_percent"]) == pytest.approx(100 * row.mean, abs=5e-4)
-        assert float(line["deviation_percent"]) == pytest.approx(100 * row.deviation, abs=5e-4)
+    for line, row in zip(lines, found.itertuples(), strict=True):
+        assert float(line["mean_percent"]) == pytest.approx(row.mean_percent, abs=5e-4)
+        assert float(line["deviation_percent"]) == pytest.approx(row.deviation_percent, abs=5e-4)
         assert [int(length) for length in line["lengths"].split()] == list(row.lengths)
         assert (int(line["runs"]), int(line["widths"])) == (row.runs, row.widths)
     assert lines[0]["lengths"] == "1 2 3 4 6" and lines[0]["role"] == "trained"
-    assert table4_3_csv(dict(reversed(runs.items()))) == table4_3_csv(runs)
+    assert table4_3.to_csv(dict(reversed(runs.items()))) == table4_3.to_csv(runs)
     runs = stored.sweep(sizes=(10_000,), widths=(64,), seeds=1) | {f"{stored.PAPER}/table4.3/1m-add-w64": []}
-    found = table4_3.rows(runs)
-    assert {row.examples for row in found} == {10_000} and all(math.isnan(row.deviation) for row in found)
-    assert ",,1,1\n" in table4_3.to_csv(found)
-    assert table4_3.rows({name: [] for name in runs}) == []
+    found = table4_3.table(runs)
+    assert set(found["examples"]) == {10_000} and found["deviation_percent"].isna().all()
+    assert ",,1,1\n" in table4_3.to_csv(runs)
+    assert table4_3.to_csv({name: [] for name in runs}) == ",".join(table4_3.HEADER) + "\n"
     runs = stored.sweep(seeds=1)
     mix = runs[f"{stored.PAPER}/table4.3/10k-mix-w64"]
-    assert table4_3.rows(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in SUBTASKS}) == table4_3.rows(runs)
+    assert table4_3.to_csv(runs | {f"{stored.PAPER}/fig4.9/{task}": mix for task in SUBTASKS}) == table4_3.to_csv(runs)
     runs = stored.sweep(seeds=1)
     for run in table4_3.distinct(runs):
         for modes in run.grid.scores.values():
             del modes["sampled"]
-    assert {row.mode for row in table4_3.rows(runs)} == {"greedy"}
+    assert set(table4_3.table(runs)["mode"]) == {"greedy"}
 
 
 def certain(seed: int, means: list[float], prompts: list[int]):

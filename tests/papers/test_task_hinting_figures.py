@@ -103,13 +103,14 @@ def probed() -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("draw", "framed", "word", "token", "layer", "stage", "position"), [
-    (drawings.input_token, 0, "itself", "43", 0, 0, 2), (drawings.output_token, 6, "itself", "43", 1, 0, 8),
-    (drawings.output_token, 6, "its successor", "78", 1, 0, 8), (drawings.delimiter, 2, "the minimum", "5", 0, 0, 5),
+@pytest.mark.parametrize(("name", "framed", "word", "token", "layer", "stage", "position"), [
+    ("fig4.12", 0, "itself", "43", 0, 0, 2), ("fig4.13", 6, "itself", "43", 1, 0, 8),
+    ("fig4.13", 6, "its successor", "78", 1, 0, 8), ("fig4.14", 2, "the minimum", "5", 0, 0, 5),
 ])  # fmt: skip
-def test_a_marked_number_stands_at_its_projection(draw, framed, word, token, layer, stage, position):
-    arrays = probed()
-    drawing = draw(None, {"task_hinting/fig4.12/none": [run("fig4.12/none"), run("fig4.12/none", arrays=arrays)]}, {})
+def test_a_marked_number_stands_at_its_projection(name, framed, word, token, layer, stage, position):
+    arrays, (figure,) = probed(), (figure for figure in FIGURES if figure.name == name)
+    runs = {"task_hinting/fig4.12/none": [run("fig4.12/none"), run("fig4.12/none", arrays=arrays)]}
+    drawing = figure.draw(runs)
     axes = drawing.axes[framed]
     assert axes.spines["left"].get_linewidth() > 2
     (mark,) = (line for line in axes.lines if line.get_marker() == LOOKS[word][1] and line.get_markersize() == 5)

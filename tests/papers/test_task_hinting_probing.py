@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from lengen import ArithmeticData, SettingError, build_model, from_dict, validate
-from lengen.decoding.probing import Bases, bases, orthogonality, probe, projections
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
+from lengen.probing import Bases, bases, orthogonality, probe, projections
 from lengen.solve import solve
 from lengen.training.procedure import run_setting
 from papers.task_hinting.experiments import EXPERIMENTS

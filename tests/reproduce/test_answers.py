@@ -13,7 +13,6 @@ from lengen.settings.spec import replace
 from reproduce.comparison import answers as exact
 from reproduce.comparison.answers import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED, answers, find, of_median
 from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
-from reproduce.comparison.published_file import PublishedError
 from reproduce.comparison.statements import (
     AS_NOW,
     OTHERWISE,
@@ -26,6 +25,7 @@ from reproduce.comparison.statements import (
     parse,
 )
 from reproduce.pages import text
+from reproduce.published import PublishedError
 from tests.fixtures.program import git
 from tests.fixtures.runs import experiment, outside, run, spec, stored
 

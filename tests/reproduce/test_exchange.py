@@ -20,7 +20,7 @@ from lengen.benchmark.problem import frozen
 from lengen.loading import shipped
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.commands.evaluate import Stored
+from reproduce.commands.exchange import Stored
 from reproduce.commands.problem import find
 
 pytestmark = pytest.mark.slow

@@ -202,7 +202,7 @@ def test_a_failure_of_git_is_passed_on_once_and_the_doctor_names_it(vendored, mo
     assert [checkout.commit() for _ in range(2)] == [("unknown", True)] * 2
     said = capsys.readouterr().err
     assert said.startswith(f"git: {words}") and said.count("\n") == 1
-    assert words in doctor.git().found and doctor.git().remedy and words in checkout.missing_commits()
+    assert words in doctor.git().state and doctor.git().remedy and words in checkout.missing_commits()
     assert "unshallow" not in checkout.missing_commits()
 
 

@@ -207,14 +207,14 @@ def test_a_folder_that_cannot_be_written_is_named(root, monkeypatch):
 
     monkeypatch.setattr("tempfile.mkdtemp", refuse)
     (finding,) = doctor.folder(root)
-    assert "Permission denied" in finding.found and "LENGEN_RESULTS" in finding.remedy
+    assert "Permission denied" in finding.state and "LENGEN_RESULTS" in finding.remedy
 
 
 @pytest.mark.parametrize("below", ["", "deeper"])
 def test_a_file_where_results_should_be_is_named(root, capsys, below):
     root.write_text("a file")
     (finding,) = doctor.folder(root / below)
-    assert "results is no folder" in finding.found and "LENGEN_RESULTS" in finding.remedy
+    assert "results is no folder" in finding.state and "LENGEN_RESULTS" in finding.remedy
     assert main(["doctor"]) == 1 and "is no folder" in capsys.readouterr().out
 
 
@@ -226,16 +226,16 @@ def test_a_file_system_that_holds_no_lease_is_named(root, monkeypatch):
 
     monkeypatch.setattr("filelock.SoftFileLease.acquire", broken)
     *_, finding = doctor.folder(root.parent)
-    assert finding.what == "leases" and "Function not implemented" in finding.found and finding.remedy
+    assert finding.what == "leases" and "Function not implemented" in finding.state and finding.remedy
 
 
 def test_a_silent_lease_is_named_and_left_alone(root):
     home = root / "local/toy/fig1/alpha/cpu/seed-0"
     with leased(home):
         now = (home / LEASE).stat().st_mtime
-        assert doctor.silent_leases(root, now).found == "none"
+        assert doctor.silent_leases(root, now).state == "none"
         finding = doctor.silent_leases(root, now + 2 * leases.STALE + 1)
-        assert f"process {os.getpid()}" in finding.found and "takes them over" in finding.remedy
+        assert f"process {os.getpid()}" in finding.state and "takes them over" in finding.remedy
         assert (home / LEASE).exists()
 
 
@@ -243,7 +243,7 @@ def test_packages_that_are_not_those_of_the_lock_are_named(tmp_path, monkeypatch
     (tmp_path / "requirements.lock").write_text("numpy==0.0.1 \\\n    --hash=sha256:0\nno-such-package==1.0\n")
     monkeypatch.setattr("reproduce.store.checkout.checkout", lambda: tmp_path)
     finding = doctor.packages()
-    assert "for 0.0.1" in finding.found and "no-such-package absent for 1.0" in finding.found and finding.remedy
+    assert "for 0.0.1" in finding.state and "no-such-package absent for 1.0" in finding.state and finding.remedy
     monkeypatch.setattr("reproduce.store.checkout.checkout", lambda: None)
     assert not doctor.packages().remedy
 
@@ -254,6 +254,6 @@ def test_a_line_is_compiled(monkeypatch):
 
     monkeypatch.setattr("lengen.training.kernels.compile_line", broken)
     found = doctor.compiler()
-    assert "failed to map segment" in found.found and "trainings go on uncompiled" in found.remedy
+    assert "failed to map segment" in found.state and "trainings go on uncompiled" in found.remedy
     monkeypatch.setattr("lengen.training.kernels.compile_line", lambda: None)
     assert not doctor.compiler().remedy

@@ -31,13 +31,13 @@ from papers.bias_calibration.settings import calibrated, plain, relative, scaffo
 from papers.coupling.measures import keys_growth
 from papers.random_spaces.experiments import WRITTEN, swept
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.measures import FAMILIES, REGIONS, inside, pooled
+from reproduce.comparison.measures import FAMILIES, REGIONS, inside, measure_of, pooled
 from reproduce.pages import crate, records
 from reproduce.runs import costs
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference
 from tests.fixtures.refusals import refused
-from tests.fixtures.runs import EVERY, MODES, N, experiment, keys, run, scalars, spec
+from tests.fixtures.runs import MODES, N, every, experiment, keys, run, scalars, spec
 from tests.fixtures.toy_paper import spec_with
 
 A = experiment("p/f/a")
@@ -68,7 +68,7 @@ LONGER = {"seconds": 610.4, "seconds_training": 299.6, "seconds_measuring": 0.3}
 
 def take(runs, measure, mode, cells):
     """The value of every run over these cells, their mean, and the problems of one run."""
-    values, n = pooled(EVERY.measure(measure), runs, mode, sorted(cells))
+    values, n = pooled(measure_of(every(), measure), runs, mode, sorted(cells))
     return SimpleNamespace(seeds=tuple(values), value=fmean(values), n=n)
 
 
@@ -84,9 +84,9 @@ def test_samples_pool_examples_and_only_ratios_of_counted_successes_are_proporti
     assert (sample.seeds, sample.value, sample.n) == ((0.5, 1.0), 0.75, N), "problems are the same for every seed"
     made = run(A, 1.0, modes=("teacher_forced",))
     refused(Missing, "not scored free-running", take, [made], "answer", "free_running", [(2, 2)])
-    families = {*FAMILIES, *(name for name, own in EVERY.own.items() if not isinstance(own, Measure))}
-    named = [name for name in EVERY.names() if name not in families]
-    assert {name for name in named if EVERY.measure(name).proportion} == {"exact", "answer", "answer_token"}
+    families = {*FAMILIES, *(name for name, own in every().items() if not isinstance(own, Measure))}
+    named = [name for name in every() if name not in families]
+    assert {name for name in named if measure_of(every(), name).proportion} == {"exact", "answer", "answer_token"}
     assert math.isnan(take([run(A, 1.0)], "exact", "teacher_forced", [(2, 2)]).value) is False
 
 
@@ -107,7 +107,7 @@ def test_keys_growth_has_the_widest_span_and_hits_and_values_are_over_the_cells(
     made = arrays(**{"hits.early_end.2": np.array([0, 1, 1], np.uint8), "hits.early_end.3": np.array([1], np.uint8)})
     sample = value(made, "hits.early_end")
     assert (sample.value, sample.n) == (0.75, 4)
-    assert EVERY.measure("hits.part.answer_of_partials").words == "part, answer of partials"
+    assert measure_of(every(), "hits.part.answer_of_partials").words == "part, answer of partials"
     made = arrays(**{"values.entropy.2": np.array([1, 2, math.nan], np.float32), "values.entropy.3": np.array([6.0])})
     sample = value(made, "values.entropy")
     assert (sample.value, sample.n) == (3.0, 3)
@@ -129,9 +129,9 @@ def test_what_was_not_tested_counted_or_written_is_missing_not_zero():
     runs = [scalars(run(A, 1.0, seed=seed), steps_ratio=ratio) for seed, ratio in enumerate((0.02, 0.06))]
     sample = take(runs, "scalar.steps_ratio", "teacher_forced", [])
     assert (sample.seeds, sample.value) == ((0.02, 0.06), pytest.approx(0.04))
-    kind = EVERY.measure("scalar.steps_ratio")
+    kind = measure_of(every(), "scalar.steps_ratio")
     assert (kind.words, kind.proportion, type(kind)) == ("steps ratio", False, OfRun)
-    assert EVERY.measure("exact") == Scored("whole response right", "correct")
+    assert measure_of(every(), "exact") == Scored("whole response right", "correct")
     runs = [scalars(run(A, 1.0), steps_ratio=0.02), scalars(run(A, 1.0, seed=1))]
     with pytest.raises(Missing, match=r"run\.json of f/a, seed 1, holds no scalar steps_ratio"):
         take(runs, "scalar.steps_ratio", "teacher_forced", [])
@@ -154,7 +154,7 @@ def test_an_array_that_a_run_lacks_is_missing_by_name(name):
 @pytest.mark.parametrize("name", ["exakt", "hit.early_end", "values"])
 def test_an_unknown_measure_is_a_key_error(name):
     with pytest.raises(KeyError):
-        EVERY.measure(name)
+        measure_of(every(), name)
 
 
 @settings(deadline=None, max_examples=25)
@@ -184,7 +184,7 @@ def test_a_metric_of_ones_own_is_a_measure_whose_samples_are_those_of_a_loop(see
     assert sample.seeds == tuple(top / bottom for top, bottom in zip(tops, bottoms, strict=True))
     assert sample.n == bottoms[0]
     with pytest.raises(KeyError):
-        EVERY.measure("hops")
+        measure_of(every(), "hops")
 
 
 def small(lengths, counts):
@@ -197,7 +197,7 @@ def test_reach_and_area_are_measured_from_the_trained_length_or_count(name, expe
     """Four digits are right in 90 % of the problems with two and three operands together."""
     made = run(A, lambda n, m: ACCURACIES[n, m], made=small((2, 4, 8), (2, 3, 6, 12)))
     assert value(made, name).seeds == (pytest.approx(expected),)
-    assert EVERY.measure(name).proportion == name.startswith("area")
+    assert measure_of(every(), name).proportion == name.startswith("area")
 
 
 def test_reach_below_the_trained_size_is_less_than_one_and_none_where_nothing_was_tested():

@@ -333,7 +333,9 @@ def test_comparison_badge_recipe_and_crate_say_what_was_found(known, monkeypatch
         ElementTree.fromstring(publication.badge("a < b", '"c" & d', publication.OPEN)).get("aria-label")
         == 'a < b: "c" & d'
     )
-    picture = ElementTree.fromstring(publication.claims(known))
+    picture = ElementTree.fromstring(
+        publication.claims([line for found in known.compared.values() for line in found.lines])
+    )
     shown = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert ": ".join(shown) == picture.get("aria-label") == picture.findtext("{http://www.w3.org/2000/svg}title")
     assert re.fullmatch(r"\d+ of \d+ within 5 points", shown[1])

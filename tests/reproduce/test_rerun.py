@@ -138,9 +138,11 @@ def test_numbers_of_every_kind_are_held_against_each_other(results):
     assert arrays("metrics", {"a 1": math.nan}, {"a 1": math.nan}).same
     assert arrays("metrics", {"a 1": 1.0, "b 1": 1.0}, {"a 1": 1.0}).same is False
     one = {"x": np.array([1.0, np.nan, np.inf]), "name": np.array(["a"])}
-    assert arrays("arrays", one, one | {"more": np.zeros(1)}).said == "4 numbers"
-    assert arrays("arrays", one, {**one, "x": np.array([1.5, np.nan, np.inf])}).said.startswith("1 of 4 numbers differ")
-    assert "by inf at most" in arrays("arrays", one, {**one, "x": np.array([1.0, 0.0, np.inf])}).said
+    assert arrays("arrays", one, one | {"more": np.zeros(1)}).words == "4 numbers"
+    assert arrays("arrays", one, {**one, "x": np.array([1.5, np.nan, np.inf])}).words.startswith(
+        "1 of 4 numbers differ"
+    )
+    assert "by inf at most" in arrays("arrays", one, {**one, "x": np.array([1.0, 0.0, np.inf])}).words
     assert arrays("arrays", one, {"x": np.zeros(2)}).same is False
     assert arrays("arrays", {"name": np.array(["a"])}, {"name": np.array(["b"])}).same is False
     assert accuracy("a", math.nan, 1.0).same is None
@@ -148,10 +150,9 @@ def test_numbers_of_every_kind_are_held_against_each_other(results):
     scores = numbers(run)["scores"]
     assert arrays("scores", scores, numbers(other)["scores"]).same
     other.grid.scores[2, 2]["teacher_forced"]["edit_sum"] += 1
-    assert "edit_sum" in arrays("scores", scores, numbers(other)["scores"]).said, "all counts are compared"
+    assert "edit_sum" in arrays("scores", scores, numbers(other)["scores"]).words, "all counts are compared"
     other.grid.scores.pop((2, 2))
-    assert "not made any more" in arrays("scores", scores, numbers(other)["scores"]).said
-    assert otherwise({}, {"processor": "x"}) == ["the stored run does not name its processor; here it is x"]
+    assert "not made any more" in arrays("scores", scores, numbers(other)["scores"]).words
     assert otherwise(
         {"versions": {"torch": "1"}, "processor": "x"}, {"versions": {"torch": "2"}, "processor": "x"}
     ) == ["torch was 1, here it is 2"]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from lengen.callbacks.checkpoint import CHECKPOINT, CheckpointError, checked
+from lengen.callbacks.resuming import CHECKPOINT, CheckpointError, checked
 from lengen.results.records import RecordError
 from reproduce.store import run_folder
 from reproduce.store.run_folder import arrays_from_bytes, arrays_to_bytes

@@ -8,9 +8,9 @@ from torch import nn
 
 import lengen
 from lengen.callbacks import accuracy_grid
-from lengen.callbacks.monitoring import silent
 from lengen.decoding.decoding import most_likely
 from lengen.models.foreign import Foreign
+from lengen.results.progress import silent
 from lengen.training.module import response_loss
 from tests.fixtures.refusals import refused
 

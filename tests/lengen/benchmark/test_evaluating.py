@@ -18,7 +18,7 @@ from lengen.benchmark.scoring import predictions
 from lengen.callbacks.accuracy_grid import score_cell
 from lengen.cli import entry
 from lengen.huggingface import HuggingFaceError, export, from_folder
-from lengen.results.records import Grid
+from lengen.results.records import Counts, Grid
 from lengen.solve import answers
 from lengen.tasks.base import typed
 from tests.fixtures.refusals import refused
@@ -165,7 +165,7 @@ def _folder(path):
     save_model(model, str(path / "weights.safetensors"))
     grid = Grid(("length", "count"))
     for cell in ((2, 2), (3, 2)):
-        grid.add(cell, "teacher_forced", {"n": 4, "correct": cell[0]})
+        grid.add(cell, "teacher_forced", Counts(n=4, correct=cell[0]))
     return export(spec(), path / "weights.safetensors", path / "run", "paper/figure/variant", grid)[0].parent
 
 

@@ -10,7 +10,7 @@ import torch
 
 import lengen
 from lengen import Addition, ArithmeticData, Consecutive, Copy, PairAddition, SettingError, TaskData, Tempered, replace
-from lengen.data.batch import TrainBatch
+from lengen.data.batch import Batch
 from lengen.data.task_data import CHECKED
 from lengen.digits import generator
 from lengen.encodings.relative import ALiBi
@@ -53,11 +53,11 @@ COPY = lengen.setting("copy", digits=3)
 PAIRS = lengen.setting("pair_addition", digits=3)
 
 
-def as_key(batch: TrainBatch) -> tuple[object, ...]:
+def as_key(batch: Batch) -> tuple[object, ...]:
     return (tuple(map(tuple, batch.tokens.tolist())), float(batch.scale), batch.output)
 
 
-def equal(one: TrainBatch, other: TrainBatch) -> bool:
+def equal(one: Batch, other: Batch) -> bool:
     same = torch.equal(one.tokens, other.tokens) and torch.equal(one.loss, other.loss)
     return same and torch.equal(one.ids, other.ids) and one[3:] == other[3:]
 

@@ -12,10 +12,10 @@ import lengen
 from lengen import ArithmeticData, Consecutive, Cyclic, HardALiBi, ModelSpec, Rotary, Spec, Window, build_model, replace
 from lengen import Decoder as Causal
 from lengen.callbacks.attention_maps import AttentionMaps, example_maps, keys_holding, measure_attention
-from lengen.callbacks.monitoring import silent
 from lengen.digits import generator
 from lengen.models import Decoder
 from lengen.models.attention import ALL, attend, attention_weights, causal_mask, last_keys
+from lengen.results.progress import silent
 from lengen.settings.windows import window_self
 from lengen.training.module import build_optimizer, response_loss
 from tests.fixtures.decoding import check_decoding

@@ -19,7 +19,15 @@ from lengen.data.batch import Batch
 from lengen.digits import generator
 from lengen.models import Decoder as DecoderModel
 from lengen.models import Record, Transformer
-from lengen.models.bias import CalibrationError, LineBias, calibrate_bias, drop_off, line_values, windowed, windows
+from lengen.models.bias import (
+    CalibrationError,
+    LineBias,
+    beside_encoder,
+    calibrate_bias,
+    drop_off,
+    line_values,
+    windows,
+)
 from lengen.models.blocks import Attention, Block
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import data_for, encoder_decoder, random_model
@@ -91,7 +99,7 @@ def test_biases_are_those_of_a_literal_loop_and_open_where_there_are_no_lines():
     one = torch.cat([bias(torch.full((3, 1), place), size, prompts) for place in range(size)], dim=2)
     assert torch.equal(one, found), "also token by token, with a cache"
     columns, rows = 7, 6
-    beside = windowed(1, rows, columns, 1, 1)
+    beside = beside_encoder(lengen.Window(1, 1), 1, rows, columns)
     own, cross = beside.own, beside.cross
     found = windows(1, 1, ((-1, 1),))(torch.arange(columns - 1, columns - 1 + rows)[None], 12, torch.tensor([columns]))
     asked, written = found[0, 0, :, :columns], found[0, 0, :, columns - 1 :]

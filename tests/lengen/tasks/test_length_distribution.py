@@ -14,7 +14,6 @@ from lengen import Coupled, Linear, SettingError, Successor, Task, TaskData, rep
 from lengen.digits import OperandError, generator
 from lengen.solve import encode
 from lengen.tasks.base import Task as Mathematics
-from lengen.tasks.sequence_base import Skew
 from tests.fixtures.refusals import refused
 from tests.fixtures.settings import (
     ONE_LENGTH,
@@ -84,8 +83,8 @@ def test_lengths_are_equally_likely_without_a_skew_and_few_draws_have_the_distri
         assert problems.lengths[:, 0].tolist() == [11] * 40
     single = rows(of("sorting", 6, 3).test(900, 1, 1, generator("t")))
     assert chi_square([single.count([one]) for one in (1, 2, 3)]) < 5
-    skew, draws = Skew(4, 0.8), 6000
-    windows = [skew.lengths(4, 10, generator("t", i)).tolist() for i in range(draws)]
+    skewed, draws = lengen.Sorting(longest=10, short=4, skew=0.8), 6000
+    windows = [skewed.draw_lengths(4, generator("t", i)).tolist() for i in range(draws)]
     for column in zip(*windows, strict=True):
         found = collections.Counter(column)
         expected = [draws * (0.8 / 3 if length <= 4 else 0.2 / 6) for length in range(2, 11)]
@@ -107,7 +106,7 @@ def test_lengths_are_equally_likely_without_a_skew_and_few_draws_have_the_distri
 @given(st.integers(3, 25).flatmap(lambda n: st.tuples(st.just(n), st.integers(2, n - 1))), st.floats(0.01, 0.99))
 def test_weights_are_the_two_shares_split_evenly(sizes, share):
     longest, short = sizes
-    found = Skew(short, share).weights(longest).tolist()
+    found = lengen.Sorting(longest=longest, short=short, skew=share).weights().tolist()
     expected = [share / (short - 1)] * (short - 1) + [(1 - share) / (longest - short)] * (longest - short)
     assert found == pytest.approx(expected) and sum(found) == pytest.approx(1)
 

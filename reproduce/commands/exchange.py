@@ -1,17 +1,18 @@
-"""The commands that judge models, as `lengen.benchmark.commands` answers them, with the stored runs of this clone."""
+"""The commands evaluate, score, adderboard and export of `lengen.benchmark.commands`, with the runs of this clone."""
 
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen.benchmark import TASKS, commands
+from lengen.benchmark.commands import ExportError
 from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Grid
 from reproduce.catalogue import CATALOGUE, hash_of, newest
-from reproduce.commands.problem import Model, find, of_task_or_experiment, setting, shown_name, without_runs
+from reproduce.commands.problem import Model, find, of_task_or_experiment, setting, shown_name, warned, without_runs
 from reproduce.comparison.published_values import values
 from reproduce.pages.terminal import width
 from reproduce.runs.display import counter
@@ -19,9 +20,10 @@ from reproduce.store.checkout import stores
 from reproduce.store.files import check_place, readable
 
 if TYPE_CHECKING:
-    from lengen.benchmark.adderboard import Judged, Report
+    from lengen.benchmark.adderboard import Judged
     from lengen.loading import Model as Loaded
     from lengen.settings.spec import Spec
+    from lengen.solve import Report
 
 
 class Stored(commands.Sources):
@@ -36,7 +38,7 @@ class Stored(commands.Sources):
             if options.seed is not None or options.profile is not None:
                 raise PredictionError(f"--run {options.run} is the folder of one run: leave --seed and --profile out")
             return super().model(options)
-        model = find(CATALOGUE.select_one(options.run), options.profile, options.seed)
+        model = warned(find(CATALOGUE.select_one(options.run), options.profile, options.seed))
         from lengen.loading import Found
         from lengen.loading import Model as Loaded
 
@@ -51,7 +53,7 @@ class Stored(commands.Sources):
             parts = (known if known and hash_of(known) == info.get("spec_hash") else spec).trainings()
         else:
             experiment = CATALOGUE.select_one(options.run)
-            run = find(experiment, options.profile, seed, tell=False).run
+            run = find(experiment, options.profile, seed).run
             parts = experiment.specs[run.profile].trainings() if run else ()
         return sum(part.train.steps * part.train.batch for part in parts)
 
@@ -80,7 +82,7 @@ class Stored(commands.Sources):
                 without_runs(f"{name} is constructed", **_of_a_run(options))
                 models.append(Model(spec, None, f"{name}, constructed for two numbers of ten digits", None))
             else:
-                models.append(find(CATALOGUE.select_one(name), **_of_a_run(options)))
+                models.append(warned(find(CATALOGUE.select_one(name), **_of_a_run(options))))
         pairs = options.pairs or adderboard.PAIRS
         return [adderboard.judge(model.spec, model.weights, model.name, pairs, report) for model in models]
 
@@ -131,3 +133,32 @@ def _answered(options: argparse.Namespace, command: Callable[[argparse.Namespace
             lengths = f"length {first}" if first == last else f"lengths {first} to {last}"
             print(f"published: {value.printed} {value.unit}, {lengths} ({value.place})")
     return 0
+
+
+def export_command(options: argparse.Namespace) -> int:
+    """Write the problems of a task or an experiment, or a run as a folder for Hugging Face."""
+    if not options.hf:
+        commands.export(options, Stored())
+        return 0
+    if options.out or options.hub:
+        raise ExportError("--hf DIR exports a run and --out DIR its problems: name one of them")
+    if options.steps or options.examples or options.size or (options.split, options.format) != ("test", "jsonl"):
+        raise ExportError("--hf exports a run: leave --split, --format, --size, --examples and --steps out")
+    if options.selector is None:
+        raise ExportError("--hf exports a run: name its experiment")
+    print("\n".join(map(readable, _export_run(options))))
+    return 0
+
+
+def _export_run(options: argparse.Namespace) -> Sequence[Path]:
+    from lengen import huggingface
+
+    model = warned(find(CATALOGUE.select_one(options.selector), options.profile, options.seed))
+    if model.weights is None:
+        raise ExportError(
+            f"{model.name}: its weights are set by hand, and only runs are exported; load it with "
+            f"lengen.load({options.selector!r})"
+        )
+    assert model.run is not None
+    commands.owned(Path(options.hf), ("this folder was written by `reproduce export`",), Stored())
+    return huggingface.export(model.spec, model.weights, Path(options.hf), model.run.experiment, model.run.grid)

@@ -1,81 +1,30 @@
-"""Reads ``papers/<paper>/published.toml``, and holds specifications against it.
+"""Published hyper-parameters beside those of the paper profile, for which no run is needed.
 
-A table, or one sentence about what is wrong with it, leaves `load`; published hyper-parameters beside those of the
-paper profile leave `settings`, for which no run is needed.
+The list ``settings`` of ``papers/<paper>/published.toml`` enters, `Setting` objects leave.
 """
 
 import fnmatch
 import operator
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from lengen.experiment import Experiment
 from lengen.part import SettingError
 from lengen.settings.changes import read
 from reproduce.catalogue import CATALOGUE
+from reproduce.published import PublishedError
 
 PROFILES = ("paper", "night", "cpu")
 """Profiles in the order in which their runs are preferred at equal distance."""
 CHECKED = PROFILES[::-1]
 """Profiles whose runs are compared, the smallest first."""
 
-LISTS = ("statement", "table", "settings", "headline", "exception", "ladder", "front")
-
-
-class PublishedError(ValueError):
-    """A published.toml that cannot be used; the message is one sentence for the user."""
-
-
-@cache
-def load(path: Path) -> Mapping[str, Any]:
-    """Return a published.toml as a table; an empty one if a paper publishes nothing."""
-    if not path.exists():
-        return {}
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PublishedError(f"{path}: cannot be read ({error.strerror}); expected the published numbers") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise PublishedError(f"{path}: expected TOML; {error}") from None
-    for name, rows in table.items():
-        if name not in LISTS:
-            raise PublishedError(f"{path}: there is no list '{name}'; one of: {', '.join(LISTS)}")
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise PublishedError(f"{path}: '{name}' is not a list of tables; write [[{name}]] above each entry")
-    return table
-
-
 KEYS = {"prefix", "place", "experiments", "rows", "deviations", "relation"}
 RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
 """Beside "=", which a tolerance may widen."""
-
-
-class Exemption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Hyper-parameters that are not of size and yet not as published, at the profiles for two cores."""
-
-    fields: tuple[str, ...]
-    experiments: tuple[str, ...]
-    """Patterns of names."""
-    reason: str
-    ablation: tuple[str, ...] = ()
-    """Experiments that show what they do to the trained range and beyond; none if they are still to be run."""
-
-
-def exceptions(paper: str) -> list[Exemption]:
-    """Return the named exceptions of a paper; raises `PublishedError` with one sentence."""
-    path = CATALOGUE.paper(paper).published
-    try:
-        return msgspec.convert(load(path).get("exception", []), list[Exemption])
-    except msgspec.ValidationError as error:
-        raise PublishedError(f"{path}: exception: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -95,7 +44,7 @@ def settings(paper: str) -> list[Setting]:
     """Return every published hyper-parameter of a paper; raises `PublishedError` with one sentence."""
     path = CATALOGUE.paper(paper).published
     known = {item.name: item for item in CATALOGUE.experiments(paper)}
-    groups = enumerate(load(path).get("settings", []), 1)
+    groups = enumerate(CATALOGUE.published(paper).get("settings", []), 1)
     return [setting for index, group in groups for setting in _group(group, f"{path}: settings {index}", known)]
 
 
