@@ -25,16 +25,11 @@ def reproduce(capsys: pytest.CaptureFixture[str]) -> Callable[..., "pytest.Captu
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those of ``tests/papers/test_<paper>_...``, of ``papers/<paper>``, and of ``tests/papers`` ``[<paper>-...]``."""
     for item in items:
+        place = item.path.relative_to(ROOT).as_posix()
+        parameters = getattr(item, "callspec", None) if place.startswith("tests/papers/") else None
+        first = re.split("[-/]", parameters.id)[0] if parameters else ""
         for paper in PAPERS:
-            if is_of(item, paper):
+            if first == paper or place.startswith((f"tests/papers/test_{paper}_", f"papers/{paper}/")):
                 item.add_marker(paper)
-
-
-def is_of(item: pytest.Item, paper: str) -> bool:
-    """Return True for ``tests/papers/test_<paper>_...``, a doctest of ``papers/<paper>``, a test ``[<paper>-...]``."""
-    place = item.path.relative_to(ROOT).as_posix()
-    if place.startswith((f"tests/papers/test_{paper}_", f"papers/{paper}/")):
-        return True
-    parameters = getattr(item, "callspec", None)
-    return place.startswith("tests/papers/") and parameters is not None and re.split("[-/]", parameters.id)[0] == paper

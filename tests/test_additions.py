@@ -24,14 +24,11 @@ ROWS = {
     match[1]: row for row in TABLE.splitlines() if (match := re.search(r"\]\(\.\./tests/additions/(\w+)\.diff\)", row))
 }
 """Record -> the row of the page that says what it touches."""
+PLACE = r"`((?:lengen|papers|tests)/[\w/<>.]+)`"
 
 
 def touched(record: Path) -> list[str]:
     return re.findall(r"^\+\+\+ b/(.+)$", record.read_text(encoding="utf-8"), re.MULTILINE)
-
-
-def named(row: str) -> list[str]:
-    return re.findall(r"`((?:lengen|papers|tests)/[\w/<>.]+)`", row)
 
 
 def run(folder: Path, *arguments: str) -> str:
@@ -42,21 +39,16 @@ def run(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def copied(folder: Path) -> Path:
-    ignored = shutil.ignore_patterns("golden", "additions", ".*")
-    for package in COPIED:
-        shutil.copytree(ROOT / package, folder / package, ignore=ignored)
-    shutil.copy(ROOT / "pyproject.toml", folder)
-    return folder
-
-
 def add(folder: Path, *options: str) -> None:
     subprocess.run(["git", "apply", "--whitespace=nowarn", *options], cwd=folder, check=True)
 
 
 @pytest.fixture(scope="module")
 def all_added(tmp_path_factory) -> Path:
-    folder = copied(tmp_path_factory.mktemp("all"))
+    folder, ignored = tmp_path_factory.mktemp("all"), shutil.ignore_patterns("golden", "additions", ".*")
+    for package in COPIED:
+        shutil.copytree(ROOT / package, folder / package, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", folder)
     for record in RECORDS.iterdir():
         add(folder, str(record))
     return folder
@@ -70,7 +62,7 @@ def test_every_record_has_a_row_and_is_shown():
 
 @pytest.mark.parametrize("name", ROWS)
 def test_an_addition_touches_what_the_page_says_and_no_other_file(name):
-    files, places = touched(RECORDS / f"{name}.diff"), named(ROWS[name])
+    files, places = touched(RECORDS / f"{name}.diff"), re.findall(PLACE, ROWS[name])
     inside = {place: r"\w+\.\w+" if place.endswith("/") else "" for place in places}
     patterns = [re.escape(place).replace("<name>", r"[a-z]\w*") + inside[place] for place in places]
     found = [[pattern for pattern in patterns if re.fullmatch(pattern, file)] for file in files]

@@ -159,14 +159,10 @@ def test_papers_are_numbered_listed_and_known_to_the_catalogue_alone():
     assert done.stdout.splitlines() == listed
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_every_file_says_what_it_is(path):
-    text = path.read_text()
-    assert not text.strip() or ast.get_docstring(ast.parse(text)), "a module opens with its docstring"
-
-
-def test_public_functions_and_classes_say_what_they_do_and_begin_with_a_verb():
+def test_files_public_functions_and_classes_say_what_they_do():
     """Functions and classes at the top of a module of lengen; of plain specifications the fields speak."""
+    texts = {name(path): path.read_text() for path in SOURCES}
+    assert not [path for path, text in texts.items() if text.strip() and not ast.get_docstring(ast.parse(text))]
     silent = [
         f"{name(path)}: {node.name}"
         for path in SOURCES

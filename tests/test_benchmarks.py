@@ -18,8 +18,6 @@ NAMES = {
     "scaling_uncached", "trainer_vs_bare_loop", "encoder_decoder_trainer_vs_bare_loop", "data_share_of_step",
     "parameters", "edit_distance_vs_torchmetrics", "calibration_vs_loop", "calibration_milliseconds", "machine",
 }  # fmt: skip
-
-
 WHAT = "exact match of ten operands of ten digits, ninety-six examples at once, beside greedy decoding with a cache"
 RATIOS = st.lists(st.floats(0.01, 100), min_size=2, max_size=40)
 

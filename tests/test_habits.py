@@ -14,19 +14,24 @@ import pytest
 import yaml
 
 import lengen
+from tests.fixtures.program import git
 
 ROOT = Path(__file__).parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 DOCS = ROOT / "docs"
 
 
-def planned(*arguments: str) -> str:
+def made(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     if shutil.which("make") is None:
         pytest.skip("make is not installed: apt-get install make")
-    # whatever torch this .venv was made with
-    command = ["make", "--dry-run", "--always-make", "--no-print-directory", "STAMP=nowhere", *arguments]
+    command = ["make", "--no-print-directory", f"PYTHON={sys.executable}", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "TORCH"}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def planned(*arguments: str) -> str:
+    """What is planned whatever torch this .venv was made with."""
+    return made(ROOT, "--dry-run", "--always-make", "STAMP=nowhere", "PYTHON=python3", *arguments).stdout
 
 
 @pytest.mark.parametrize(("chosen", "installed"), [
@@ -64,13 +69,6 @@ def folder(tmp_path: Path) -> Path:
     python.write_text('#!/bin/sh\ncase "$*" in *pip*) exit 1;; esac\necho "$@" >> calls.txt\n')
     python.chmod(0o755)
     return place
-
-
-def made(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    if shutil.which("make") is None:
-        pytest.skip("make is not installed: apt-get install make")
-    command = ["make", "--no-print-directory", f"PYTHON={sys.executable}", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("torch", ["cpu", "cuda", "torch==2.12.0 --index-url URL"])
@@ -111,16 +109,10 @@ def test_setup_in_a_folder_with_a_space_installs_with_uv_and_ends_with_what_to_t
 
 
 def test_no_number_stands_for_what_is_no_paper():
-    if shutil.which("make") is None:
-        pytest.skip("make is not installed: apt-get install make")
-
-    def make(*words: str) -> subprocess.CompletedProcess:
-        command = ["make", *words, f"PYTHON={sys.executable}", f"PY={sys.executable}"]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-
-    listed = re.findall(r"(?m)^reproduce-paper(\d)", make("help").stdout)
+    python = f"PY={sys.executable}"
+    listed = re.findall(r"(?m)^reproduce-paper(\d)", made(ROOT, "help", python).stdout)
     assert listed == ["1", "2", "3", "4"], "make matrix alone"
-    refused = make("--old-file=setup", "reproduce-paper5")
+    refused = made(ROOT, "--old-file=setup", "reproduce-paper5", python)
     assert refused.returncode == 2 and "there is no paper 5; make help lists them" in refused.stderr
 
 
@@ -196,11 +188,6 @@ def test_every_page_is_in_the_navigation_and_the_api_names_modules_that_are_ther
         hook.in_site(written) == "report/coupling/fig1.md" and hook.in_repository("report/coupling/fig1.md") == written
     )
     assert hook.in_site("results/overview.svg") == "repository/results/overview.svg"
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
 
 
 @pytest.fixture(scope="module")

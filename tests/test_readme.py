@@ -22,7 +22,7 @@ from reproduce.runs import costs
 from reproduce.runs.costs import cost, in_words, makespan
 from reproduce.runs.plan import PlanError, plan
 from reproduce.store.reference import Reference
-from tests.pages import CELL, executed, output
+from tests.pages import CELL
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -126,20 +126,15 @@ def test_the_gallery_has_every_picture_once_with_letters_of_seven_points() -> No
     assert beside and not [section.splitlines()[0] for section in beside if "are not drawn" in section]
 
 
-def printed(block: str) -> tuple[str, list[str]]:
-    """A command of the front page and the lines that stand below it."""
-    command, *lines = block.splitlines()
-    return command, lines
-
-
-SHOWN = [printed(block) for block in re.findall(r"(?:^    .+\n)+", README, re.MULTILINE) if "-m reproduce" in block]
+SHOWN = [block.splitlines() for block in re.findall(r"(?:^    .+\n)+", README, re.MULTILINE) if "-m reproduce" in block]
+"""Commands of the front page, each with the lines that stand below it."""
 
 
 def test_commands_of_the_front_page_print_what_stands_there_and_statements_have_ids(reproduce, monkeypatch, tmp_path):
     (tmp_path / "reference").symlink_to(ROOT / "results" / "reference")
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
-    assert len(SHOWN) == 1 and sum(len(lines) for _, lines in SHOWN) == 5
-    for command, lines in SHOWN:
+    assert len(SHOWN) == 1 and sum(map(len, SHOWN)) == 6
+    for command, *lines in SHOWN:
         arguments, _, head = command.partition(" -m reproduce ")[2].partition(" | head -")
         said = reproduce(shlex.split(arguments)).out.splitlines()[: int(head) if head else None]
         assert [line.rstrip() for line in said] == [line[4:] for line in lines]
@@ -259,17 +254,10 @@ def test_the_kubernetes_file_is_whole_and_its_command_is_one() -> None:
     assert claim["spec"]["accessModes"] == ["ReadWriteMany"]
 
 
-def test_a_cell_shows_its_last_value_and_pages_with_cells_are_found():
-    assert "verdicts" in {page.stem for page in WITH_CELLS}
-    cells = "```python\nx = 2\nx + 1\n```\n\n```text\nold\n```\n\nb\n\n```python\nprint(x)\n```\n"
-    ran = cells.replace("old", "3") + "\n```text\n2\n```\n"
-    assert executed(cells) == ran and executed(ran) == ran
-    assert output("'as it is'", {}) == "as it is\n" and output("y = 1", {}) == ""
-
-
 @pytest.mark.slow
 def test_pages_print_what_they_say():
     """In a program of its own: what a page defines or sets is nothing to other tests."""
+    assert "verdicts" in {page.stem for page in WITH_CELLS}
     words = [sys.executable, "-m", "tests.pages", "--check", *map(str, WITH_CELLS)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)

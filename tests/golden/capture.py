@@ -70,12 +70,7 @@ def captured(spec: Spec) -> str:
         shown = type(error).__name__
     symbols = data.vocab.symbols
     vocabulary = symbols if isinstance(symbols, str) else (" " if data.vocab.separator else "").join(symbols)
-    return joined(train, of_batch(data.validation()), tested, shown, vocabulary)
-
-
-def joined(train: list[str], validation: str, test: dict[str, str], shown: str, vocabulary: str) -> str:
-    """An entry of batches.json."""
-    parts = (json.dumps(train), validation, json.dumps(test, sort_keys=True), shown, vocabulary)
+    parts = (json.dumps(train), of_batch(data.validation()), json.dumps(tested, sort_keys=True), shown, vocabulary)
     return " ".join(of_text(part)[:8] for part in parts)
 
 

@@ -33,16 +33,13 @@ def test_hashes_of_settings_stay(settings):
     assert {name: spec.hash() for name, spec in settings.items()} == HASHES_OF
 
 
-def quick(spec) -> bool:
-    """Its longest problems are written in little time."""
-    return max(spec.test.lengths) * max(spec.test.counts) <= 1000
-
-
 def chosen(settings, profile: str) -> dict[str, str]:
     """Hashes of settings and an experiment that has each: those of a profile whose turn it is."""
     first: dict[str, str] = {}
     for name in sorted(settings):
-        if name.endswith(f"|{profile}") and (profile == "smoke" or quick(settings[name])):
+        test = settings[name].test
+        quick = max(test.lengths) * max(test.counts) <= 1000  # its longest problems are written in little time
+        if name.endswith(f"|{profile}") and (profile == "smoke" or quick):
             first.setdefault(settings[name].hash(), name)
     turn = int(commit()[0][:8], 16) if commit()[0] != "unknown" else 0
     every = {name: max(EVERY[profile], 8 if name.startswith("matrix/") else 1) for name in first.values()}

@@ -17,7 +17,7 @@ from lengen.formats.base import END, PAD
 from lengen.models import Decoder
 from lengen.solve import solve
 from tests.cases import CASES
-from tests.fixtures.decoding import check_decoding, check_scores, ended, greedy
+from tests.fixtures.decoding import check_decoding, check_scores, ended, greedy, reading_again
 from tests.fixtures.models import data_for, encoder_decoder, random_model, trained
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import (
@@ -191,35 +191,21 @@ def test_sources_and_responses_of_different_lengths(name):
 @pytest.mark.parametrize("name", ["learned", "sinusoidal"])
 def test_numbers_without_padding_beside_an_encoder(name):
     """As without an encoder, coupled ids of a text of one's own follow from the text."""
+
+    def ids_of(text: str) -> list[list[int]]:
+        numbers = [text[1 : end + 1].split(">") for end in range(1, len(text))]
+        rows = [[0, *(min(1 + len(n[-1]), 12) for n in numbers)], [0, *(min(len(n), 12) for n in numbers)]]
+        return rows if name == "learned" else [list(range(len(text)))]
+
     ids = {"learned": "coupled"}.get(name, "consecutive")
     data = data_spec("addition", position_ids=ids, room=12, pad=False)
     model, data = random_model(encoder_decoder(data, encoding=name, encoder_layers=1))
     problem = replace(data.task, digits=2).train(6, torch.Generator().manual_seed(1))
     written = generate(model, data.writer, problem)
     assert [ended(row) for row in written.tolist()] == [
-        by_the_text(model, data, problem.select(torch.tensor([i]))) for i in range(6)
+        reading_again(model, data, problem.select(torch.tensor([i])), ids_of) for i in range(6)
     ]
     assert torch.equal(written, go_on(model, data.writer, problem, read(model, data.writer, problem)))
-
-
-@torch.no_grad()
-def by_the_text(model, data, problem) -> list[int]:
-    """Greedy decoding of one unpadded problem, ids from the text so far."""
-    batch, coupled = data.writer.write(problem), data.spec.data.position_ids.kind == "coupled"
-    most = int(data.writer.plan(problem)[1])
-    tokens, text = [END], ""
-    while len(tokens) <= most and (len(tokens) == 1 or tokens[-1] != END):
-        if coupled:
-            numbers = [text[: place + 1].split(">") for place in range(len(text))]
-            rows = [[0, *(min(1 + len(n[-1]), 12) for n in numbers)], [0, *(min(len(n), 12) for n in numbers)]]
-        else:
-            rows = [list(range(len(tokens)))]
-        now = Batch(
-            torch.tensor([[*tokens, PAD]]), torch.tensor([[*row, 0] for row in rows])[:, None], None, batch.source
-        )
-        tokens.append(int(model.predict(now)[0, -1].argmax()))
-        text += data.vocab.decode(tokens[-1:]) or "_"
-    return ended(tokens[1:])
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "rpe", "alibi"])
@@ -239,17 +225,12 @@ def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name
         assert any(row[-1] == END and len(row) < 4 for row in responses), "some end early"
 
 
-def trained_model(name: str):
-    encoding, options = TRAINED[name]
-    data = data_for(encoding, "successor")
-    train = TrainSpec(steps=100, batch=32, lr=5e-3, bucket=4)
-    sized = encoder_decoder(data, train, encoding=encoding, **{"layers": 1, "width": 32, "head_dim": 16, **options})
-    return trained(sized)
-
-
 @pytest.mark.parametrize("name", TRAINED)
 def test_cell_scores_of_encoder_decoders_count_what_plain_decoding_writes(name):
-    model, data = trained_model(name)
+    encoding, options = TRAINED[name]
+    train = TrainSpec(steps=100, batch=32, lr=5e-3, bucket=4)
+    options = {"layers": 1, "width": 32, "head_dim": 16, **options}
+    model, data = trained(encoder_decoder(data_for(encoding, "successor"), train, encoding=encoding, **options))
     problems = data.task.train(25, torch.Generator().manual_seed(1))
     responses, _ = check_decoding(model, data, problems)
     assert (
@@ -346,25 +327,6 @@ def test_solving_shows_a_whole_response(tmp_path, monkeypatch):
     monkeypatch.setattr("lengen.solve.generate", lambda *_, choose: other.vocab.encode("3 3 12")[None])
     found = solve(other.spec, tmp_path, ["12", "3", "3"])
     assert found["read"] == found["output"] == "3 3 12" and found["correct"]
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("place", ["pre", "post", "pre_post", "sandwich"])
-@pytest.mark.parametrize("options", [{}, {"shared": True, "layers": 3}, {"loops": 2, "inject": "input"}])
-def test_residuals_are_what_the_next_part_reads(place, options):
-    model, data = random_model(sized(norm_place=place, output_bias=True, **options))
-    batch = data.writer.write(drawn(data))
-    found, stack = model.residuals(batch), model.stack()
-    assert len(found) == len(stack) > 1
-    for block, (pre, post) in zip(stack, found, strict=True):
-        assert pre.shape == post.shape == (*batch.tokens.shape, model.spec.width)
-        fed = block.feed_forward(block.before[1](pre))
-        expected = pre + block.after[1](fed) if place == "sandwich" else block.after[1](pre + fed)
-        assert torch.allclose(post, expected) and not torch.allclose(post, pre, atol=1e-2)
-    logits = model.norm(found[-1][1]) @ model.head.weight.T + model.head.bias
-    assert torch.allclose(logits[:, :-1], model.predict(batch))
-    if place == "pre":
-        assert torch.equal(found[0][1], found[0][0] + stack[0].feed_forward(stack[0].before[1](found[0][0])))
 
 
 @torch.no_grad()

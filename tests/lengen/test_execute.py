@@ -77,11 +77,9 @@ def test_a_run_leaves_its_records_measures_the_same_again_and_its_weights_load(f
     assert outcome.info["operand_lengths"]["lengths"] == [1, 2] and 0 <= scalars["exact_match_equal_lengths"] <= 1
     assert {report.stage for report in reports} == {"train", "measure", "attention"}
     assert all(isinstance(report, Progress) and 0 < report.step <= report.steps for report in reports)
-    folder, outcome, _ = finished
     before, again = traces(folder), run(folder)
     assert same(again, outcome) and traces(folder) == before
     assert again.info["kernels"] == outcome.info["kernels"], "those that trained"
-    folder, _, _ = finished
     model, batch = load(SPEC, folder / WEIGHTS), lengen.ArithmeticData(SPEC, 0).validation()
     weights = load_file(folder / WEIGHTS)
     assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items() if name in weights)

@@ -180,11 +180,6 @@ def test_what_cannot_be_loaded_and_a_checkpoint_of_another_module_are_one_senten
         lengen.load(tmp_path / "x.ckpt")
 
 
-@pytest.fixture
-def installed(monkeypatch):
-    monkeypatch.delenv("LENGEN_RESULTS", raising=False)
-
-
 def nobody(name: str) -> library.Found:
     raise ValueError(f"'{name}' is none of ours")
 
@@ -205,7 +200,8 @@ def test_every_package_that_finds_runs_is_asked(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "title"), [("README.md", "In Python"), ("docs/library.md", "# As a library")])
-def test_lines_give_what_stands_beside_them(installed, page, title):
+def test_lines_give_what_stands_beside_them(monkeypatch, page, title):
+    monkeypatch.delenv("LENGEN_RESULTS", raising=False)
     block = (ROOT / page).read_text(encoding="utf-8").partition(title)[2].partition("\n## ")[0]
     lines = [line[4:] for line in block.splitlines() if line.startswith("    ")]
     known: dict[str, object] = {}

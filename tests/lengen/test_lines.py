@@ -20,8 +20,7 @@ from tests.fixtures.refusals import refused
 LINES = ["a,b,answer", "12+34=46", "", "7,8,15", " 99 + 1 = 0100", "3+4=7"]
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
-TINY = {"steps": 3, "batch": 4, "layers": 1, "heads": 1, "width": 8, "head_dim": 8, "ff_width": 8, "evaluations": 1}
-ADDITION = lengen.setting("addition", digits=1, dropout=0.5, **TINY)
+ADDITION = lengen.setting("addition", digits=1, dropout=0.5, **SMALL)
 
 
 @pytest.fixture
@@ -206,8 +205,8 @@ def test_a_setting_with_an_optional_part_can_be_changed(part):
 
 
 def test_curves_are_of_the_data_at_hand_and_an_end_of_ones_own_replaces_that_of_the_setting():
-    model = SequenceModule(lengen.setting("copy", **TINY)).model
-    copy, reverse = (lengen.TaskData(lengen.setting(task, **TINY), 0) for task in ("copy", "reverse"))
+    model = SequenceModule(lengen.setting("copy", **SMALL)).model
+    copy, reverse = (lengen.TaskData(lengen.setting(task, **SMALL), 0) for task in ("copy", "reverse"))
     used = lengen.LearningCurves([2], examples=5)
     assert [*used.points(model, copy)] != [*used.points(model, reverse)]
     assert [*used.points(model, reverse)] == [*lengen.LearningCurves([2], examples=5).points(model, reverse)]
@@ -231,9 +230,9 @@ def test_grids_maps_and_biases_that_cannot_work_are_refused_before_the_training(
     grid = AccuracyGrid([1], [2], examples=2)
     with pytest.raises(OperandError, match="stands before the curve"):
         lengen.train(ADDITION, callbacks=[EditDistanceCurve(counts=[2], scored=grid), grid])
-    learned = lengen.setting("addition", digits=1, encoding="learned", **TINY)
+    learned = lengen.setting("addition", digits=1, encoding="learned", **SMALL)
     refused(OperandError, "up to 157 tokens", lengen.train, learned, callbacks=[lengen.AttentionMaps([(50, 2)])])
-    two = lengen.setting("addition", digits=1, architecture={"kind": "encoder_decoder", "encoder_layers": 1}, **TINY)
+    two = lengen.setting("addition", digits=1, architecture={"kind": "encoder_decoder", "encoder_layers": 1}, **SMALL)
     refused(lengen.SettingError, "two texts", lengen.train, two, callbacks=[lengen.AttentionMaps([(1, 2)])])
     bias = {"kind": "decoder", "attention_bias": {"kind": "lines", "rows": 3, "columns": 3}}
     refused(lengen.SettingError, "nothing sets this bias", lengen.train, "copy", architecture=bias)

@@ -26,7 +26,6 @@ from lengen.metrics import METRICS, count
 from lengen.metrics.exact_match import Metric, answer_token
 from tests.cases import CASES
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import vocab_of
 
 sequences = st.lists(st.integers(1, 5), max_size=12)
 batches = st.lists(st.tuples(sequences, sequences), min_size=1, max_size=5)
@@ -89,7 +88,7 @@ def test_torchmetrics_is_wrong_beyond_its_beam_and_ours_is_not():
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_metrics_of_the_worked_examples(case):
     """The true response is right in every sense; a wrong first token spoils a scratchpad but not its answer."""
-    format, vocab = case.data.format.build(case.data.task), vocab_of(case.data)
+    format, vocab = case.data.format.build(case.data.task), case.data.vocab
     other = next(symbol for symbol in format.symbols if symbol != case.written[0])
     true, wrong = (
         torch.tensor([[vocab.id(symbol) for symbol in (first, *case.written[1:])]])
@@ -117,10 +116,8 @@ def test_padding_that_is_written_is_an_edit_and_a_short_text_has_no_token_of_the
     inside, right = torch.tensor([[5, 0, 6], [0, 5, 6]]), torch.tensor([[5, 6, 0], [5, 6, 0]])
     assert edit_distances(inside, right).tolist() == [1, 1] and not exact_match(inside, right).any()
     assert edit_distances(torch.zeros(2, 0, dtype=torch.long), right).tolist() == [2, 2]
-    vocab = Vocab(SCRATCHPAD.symbols)
-    true = vocab.encode("00>21$")[None]
     assert answer_token(true[:, :2], true).tolist() == [False]
-    assert "answer_token_correct" not in count(true, true, SCRATCHPAD, vocab, own_text=False)
+    assert "answer_token_correct" not in count(true, true, SCRATCHPAD, VOCAB, own_text=False)
 
 
 @pytest.mark.parametrize(("written", "in_place", "before_end"), [
@@ -245,9 +242,6 @@ def test_a_sampled_number_has_exactly_its_length(lengths, seed):
         assert row[length:] == [0] * (6 - length) and (length < 2 or row[length - 1] > 0)
 
 
-# ------------------------------------------------------------------ the signatures of torchmetrics
-
-
 def test_collections_take_preds_and_target_by_name():
     both = torchmetrics.MetricCollection([ExactMatch(), EditDistance()])
     rates = both(preds=torch.tensor([[3, 4], [3, 5]]), target=torch.tensor([[3, 4], [3, 4]]))
@@ -286,7 +280,6 @@ def test_answers_and_texts_in_symbols_of_a_task_are_read_by_their_format():
     assert metric(batch.tokens, labels) == 1.0
     assert metric(batch.tokens + (batch.tokens > 1).long(), labels) == 0.0
     assert EditDistance()("kitten", "sitting") == pytest.approx(3 / 7)
-    data = lengen.TaskData(lengen.setting("copy", digits=2), seed=0)
     assert AnswerMatch(data.format, data.vocab)(["01$", "10$"], ["01$", "11$"]) == 0.5
     refused(ValueError, "preds are 2 responses and target has 1", ExactMatch(), ["1", "2"], ["1"])
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from lengen import DigitSteps, Linear, from_dict, plotting, replace
 from lengen.experiment import Experiment, figure_of
@@ -13,6 +12,7 @@ from lengen.plotting.caption import beyond
 from lengen.plotting.frames import medians
 from lengen.plotting.grid import per_cent
 from lengen.results.records import AttentionMap, Counts, Grid, Run
+from tests.fixtures.drawings import boxes
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import data_spec, spec
 
@@ -63,14 +63,9 @@ def maps(figure: Figure) -> list:
     return [axes for axes in figure.axes if axes.collections and axes.yaxis_inverted()]
 
 
-def box(axes, colour="#d7191c"):
-    found = [p for p in axes.patches if isinstance(p, Rectangle) and to_hex(p.get_edgecolor()) == colour]
-    return [(*p.get_xy(), p.get_width(), p.get_height()) for p in found]
-
-
 def test_the_trained_box_encloses_exactly_the_trained_cells(axes):
     plotting.heat_map(axes, [run(grid())], "teacher_forced", "correct")
-    assert box(axes) == [(0, 0, 3, 3)]  # lengths 1, 3 and 5 downwards, counts 2, 3 and 4 to the right
+    assert boxes(axes) == [(0, 0, 3, 3)]  # lengths 1, 3 and 5 downwards, counts 2, 3 and 4 to the right
     assert axes.yaxis_inverted() and not axes.xaxis_inverted()
     assert [label.get_text() for label in axes.get_xticklabels()] == ["2", "3", "4", "8"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "3", "5", "9"]

@@ -1,4 +1,4 @@
-"""Records of a run, its processor, and what guessing would score."""
+"""Records of a run, intervals of its counts, its processor, and what guessing would score."""
 
 import math
 import os
@@ -7,7 +7,7 @@ import platform
 import msgspec
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lengen
@@ -30,6 +30,7 @@ from lengen.results.records import (
     key_counts_to_csv,
     metrics_from_csv,
     to_table,
+    wilson,
 )
 from lengen.training.build import model_for
 from tests.fixtures.refusals import refused
@@ -56,6 +57,7 @@ flags\t\t: fpu
 """
 ARM = "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd evtstrm bf16 sve\nCPU part\t: 0xd40\n"
 WRITTEN = lengen.TrainSpec(steps=100, batch=50, bucket=8, lr=1e-3)
+tested = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
 @st.composite
@@ -302,3 +304,26 @@ def test_a_run_that_did_not_train_is_flagged_and_one_that_did_is_not(tmp_path):
     same = replace(setting(Parity(1), steps=60, batch=32, bucket=1, lr=1e-2, warmup=0.0), model={"layers": 1})
     learned = run(tmp_path / "learned", msgspec.structs.replace(same, test=quick)).info
     assert "never_left_chance" not in learned and "notes" not in learned
+
+
+@given(tested)
+@example((500, 1000))
+@example((1, 870_000))
+def test_wilson_agrees_with_scipy_within_zero_and_one(pair):
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.binomtest(*pair).proportion_ci(0.95, method="wilson")
+    assert wilson(*pair, z=stats.norm.ppf(0.975)) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson(*pair) == pytest.approx((expected.low, expected.high), abs=1e-5)
+    low, high = wilson(*pair)
+    assert 0 <= low <= pair[0] / pair[1] <= high <= 1
+
+
+@pytest.mark.parametrize(("correct", "n"), [(-1, 5), (6, 5), (0, -1)])
+def test_counts_that_are_no_counts_are_refused(correct, n):
+    refused(ValueError, "expected a count between 0 and n", wilson, correct, n)
+
+
+def test_a_million_examples_do_not_lose_the_ends():
+    assert wilson(10**6, 10**6).high == 1.0
+    assert wilson(0, 10**6).low == 0.0
+    assert math.isclose(wilson(10**6, 10**6).low, 1 - 1.96**2 / (10**6 + 1.96**2))

@@ -95,20 +95,18 @@ def test_dropout_acts_on_embeddings_attention_feed_forward_units_and_branches():
         setattr(module, name, 0.0)
 
 
-@pytest.fixture
-def told(monkeypatch):
-    def validation_step(self, batch, index):
-        good = GOOD[self.trainer.global_step // 2 - 1]
-        self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1, dtype=torch.long))
-        self.log(VALIDATION, self.exact_match)
-
-    monkeypatch.setattr(SequenceModule, "validation_step", validation_step)
+def validation_step(self, batch, index):
+    good = GOOD[self.trainer.global_step // 2 - 1]
+    self.exact_match.update(torch.tensor([[1], [int(good)], [0]]), torch.ones(3, 1, dtype=torch.long))
+    self.log(VALIDATION, self.exact_match)
 
 
-@pytest.fixture
-def stopped(told, tmp_path_factory):
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stopped")
-    return folder, run(folder, STOPPING)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SequenceModule, "validation_step", validation_step)
+        return folder, run(folder, STOPPING)
 
 
 def test_training_stops_after_enough_good_evaluations_and_does_not_go_on_when_typed_again(stopped, monkeypatch):
@@ -129,13 +127,13 @@ def test_training_stops_after_enough_good_evaluations_and_does_not_go_on_when_ty
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("place", "steps"),
-    [("training_step", (13,)), ("training_step", (8, 12)), ("validation_step", (14,)), ("validation_step", (12, 12))],
-)
+@pytest.mark.parametrize(("place", "steps"), [
+    ("training_step", (13,)), ("training_step", (8, 12)), ("validation_step", (14,)), ("validation_step", (12, 12)),
+])  # fmt: skip
 def test_a_resumed_run_stops_at_the_same_step(place, steps, stopped, tmp_path, monkeypatch):
     """Killed in the last evaluations, or in the training before them, once and twice."""
     folder, outcome = stopped
+    monkeypatch.setattr(SequenceModule, "validation_step", validation_step)
     for step in steps:
         kill_at(step, monkeypatch, run, tmp_path, STOPPING, place=place)
     again = run(tmp_path, STOPPING)
@@ -190,8 +188,7 @@ def test_probes_leave_the_attention_of_the_last_layer_and_nothing_is_dropped_whe
             assert np.allclose(arrays[name], weights[0].detach(), atol=1e-3)
             assert np.allclose(arrays[name].sum(axis=2, dtype=np.float32), 1, atol=2e-3)
         assert not np.triu(arrays["self"], 1).any()
-    folder, _ = finished
-    model, without = load(SPEC, folder / WEIGHTS), load(replace(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
+    without = load(replace(SPEC, model={"dropout": 0.0}), folder / WEIGHTS)
     batch = ArithmeticData(SPEC, 0).validation()
     assert torch.equal(model.predict(batch), without.predict(batch))
     assert torch.equal(model.predict(batch), model.predict(batch))

@@ -23,23 +23,20 @@ def spec(changes=None) -> dict:
     return overlay(SPEC, changes or {}).to_dict()
 
 
-def curve(of: dict, rate: float = 0.0, gap: float = 0.0) -> Grid:
+def run(name: str, seed=0, *, rate=0.0, gap=0.0, arrays=None, metrics=(), changes=None) -> Run:
     """Every trained length right, ``gap`` of those left out, ``rate`` of the longer ones; sampled a little worse."""
-    grid, known = Grid(("length",)), of["data"]["task"]["lengths"]
+    of = spec(changes)
+    info, grid, known = (
+        {"spec": of, "spec_hash": "x", "overrides": []},
+        Grid(("length",)),
+        of["data"]["task"]["lengths"],
+    )
     for length in of["test"]["lengths"]:
         share = 1.0 if length in known else gap if length < max(known) else rate
         for mode, factor in (("teacher_forced", 1.0), ("free_running", 1.0), ("sampled", 0.9)):
             right = round(200 * share * factor)
             grid.add((length,), mode, counted(200, right, right, 0, 200 * length))
-    return grid
-
-
-def run(name: str, seed=0, *, rate=0.0, gap=0.0, arrays=None, metrics=(), changes=None) -> Run:
-    of = spec(changes)
-    info = {"spec": of, "spec_hash": "x", "overrides": []}
-    return Run(
-        f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(of, rate, gap), metrics=metrics, arrays=arrays or {}
-    )
+    return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, grid, metrics=metrics, arrays=arrays or {})
 
 
 def losses(of: dict, inside: float, outside: float, problems=20) -> dict[str, np.ndarray]:

@@ -77,6 +77,11 @@ def of_length(alphabet: int, n: int, **weights: float) -> Sorter:
     return variant(alphabet, n, tau_of=n, **{"gain": 2 * n, **weights})
 
 
+def drawn(q: int, n: int, count: int, seed: int = 0) -> Lists:
+    draw = random.Random(seed)
+    return [[draw.randint(1, q) for _ in range(n)] for _ in range(count)]
+
+
 def families(q: int, n: int, seed: int = 0) -> Lists:
     """Sequences in which a count, a minimum or a successor is hard to find."""
     draw = random.Random(seed)

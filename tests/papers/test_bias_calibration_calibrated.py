@@ -27,6 +27,7 @@ from papers.bias_calibration import calibrated, settings
 from papers.bias_calibration.calibrated import average_attention, calibrate, converged
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.spec import CalibratedSpec
+from tests.fixtures.settings import Killed
 
 pytestmark = pytest.mark.slow
 
@@ -34,10 +35,6 @@ SPEC = settings.calibrated(profile("smoke", PairAddition))
 """Interpolates in 8 steps, evaluated after 4 and 8; retrains in 6, evaluated after 3 and 6."""
 HEADS, ROWS, COLUMNS = 2, 6, 13
 """Heads, response places and source places at a fixed length of 5."""
-
-
-class Killed(Exception):
-    """Stands for a kill: nothing after it runs."""
 
 
 def run(folder: Path, spec=SPEC, reports=None):
@@ -61,7 +58,7 @@ def finished(tmp_path_factory):
 
 
 def test_a_run_records_both_trainings_once_and_weights_that_hold_the_bias(finished):
-    _, outcome, reports = finished
+    folder, outcome, reports = finished
     assert sorted(outcome.grid.scores) == [(1,), (2,), (3,), (4,)]
     assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
     square, wide = (HEADS, ROWS, ROWS), (HEADS, ROWS, COLUMNS)
@@ -81,14 +78,12 @@ def test_a_run_records_both_trainings_once_and_weights_that_hold_the_bias(finish
     assert all(report.steps == 14 for report in told)
     assert min(told).step <= 8 < max(told).step, "one count over both trainings"
     assert {report.stage for report in reports} == {"train", "measure"}
-    folder, _, _ = finished
     rows = list(csv.reader((folder / METRICS).read_text().splitlines()))[1:]
     steps = {name: [int(step) for step, other, _ in rows if other == name] for _, name, _ in rows}
     assert steps == {
         "train_loss": list(range(1, 7)), "val_exact_match": [3, 6], "interpolation_train_loss": list(range(1, 9)),
         "interpolation_val_exact_match": [4, 8],
     }  # fmt: skip
-    folder, outcome, _ = finished
     weights = load_file(folder / WEIGHTS)
     assert torch.equal(weights["bias.own"], torch.from_numpy(outcome.arrays["bias.self"]))
     assert torch.equal(weights["bias.cross"], torch.from_numpy(outcome.arrays["bias.cross"]))

@@ -38,7 +38,8 @@ def algorithm_1(attention: Tensor, size: tuple[int, int], directions, sigma: flo
         out = [[start] * N for _ in range(M)]
         for _, slope in directions:  # 2
             shift = 0 if slope >= 0 else N - n + ("footnote 9" in taken)
-            values = torch.tensor(lines_of(A, m, n, slope), dtype=torch.float64)
+            through = {j - slope * i: (i, j) for i in range(m) for j in range(n)}
+            values = torch.tensor([along(A, i, j, slope, set()) for i, j in through.values()], dtype=torch.float64)
             limit = values.mean() + sigma * values.std(correction=0) + 1e-9
             top = line_values(attention, slope)[1].max() if "max" in taken else values.max()
             own = [[along(A, i, j - shift, slope, taken) for j in range(N)] for i in range(M)]  # 3 to 11
@@ -55,11 +56,6 @@ def algorithm_1(attention: Tensor, size: tuple[int, int], directions, sigma: flo
             out = [[0.0] * N for _ in range(M)]
         results.append(out)
     return torch.tensor(results, dtype=torch.float64)  # 29
-
-
-def lines_of(A: list[list[float]], m: int, n: int, slope: int) -> list[float]:
-    through = {j - slope * i: (i, j) for i in range(m) for j in range(n)}
-    return [along(A, i, j, slope, set()) for i, j in through.values()]
 
 
 def planted(m: int, n: int, slope: int, column: int, low: float = 0.1, high: float = 0.9) -> Tensor:
@@ -207,6 +203,7 @@ def test_scores_are_scaled_and_those_of_cross_attention_have_keys_of_the_source(
     assert not torch.allclose(unscaled.softmax(dim=-1), weights["cross"], atol=1e-2)
 
 
+@pytest.mark.slow
 def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
     spec, seen = settings.calibrated(profile("smoke", Successor)), []
     train = calibrated.calibration.run.execute

@@ -92,9 +92,8 @@ def test_hash_and_overrides_depend_on_both_sections_and_the_first_model_is_valid
     ],
 )  # fmt: skip
 def test_values_that_mean_nothing_are_refused_in_one_sentence_before_anything_runs(text):
-    with pytest.raises(SettingError, match=text.partition("=")[0]) as caught:
-        SPEC.override(text)
-    assert "\n" not in str(caught.value) and "expected" in str(caught.value)
+    caught = refused(SettingError, text.partition("=")[0], SPEC.override, text)
+    assert "expected" in caught
 
 
 def reads(variant: str, *numbers: int) -> int:

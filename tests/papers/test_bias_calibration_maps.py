@@ -1,12 +1,12 @@
 """Figures and measures of attention of bias calibration."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Drawing
-from matplotlib.patches import Rectangle
 
 import lengen
 from lengen import PairAddition, Successor
@@ -18,6 +18,7 @@ from papers.bias_calibration import drawings
 from papers.bias_calibration.calibrated import heads_by_operand
 from papers.bias_calibration.experiments import FIGURES
 from papers.bias_calibration.measures import follows, shares_near
+from tests.fixtures.drawings import boxes
 from tests.fixtures.runs import counted
 
 PAPER = "bias_calibration"
@@ -25,8 +26,6 @@ TRAINED = 4
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 11)
 HOLDS = ("abc", "cyclic", "nope", "code", "sm", "max", "min", "4", "8", "16")
 """Kinds whose made accuracy stays near 1; the others fall to 0 beyond the trained length."""
-
-
 SPEC = lengen.Spec(
     data=lengen.DataSpec(task=lengen.PairAddition(TRAINED), format=lengen.Linear(width=12, separator="$")),
     model=lengen.ModelSpec(layers=1, heads=8, width=8, head_dim=4, ff_width=8),
@@ -46,23 +45,16 @@ FIRST, SECOND = range(1, DIGITS + 1), range(DIGITS + 2, 2 * DIGITS + 2)
 ROWS, COLUMNS = DIGITS + 2, 2 * DIGITS + 3
 
 
-def curve(name: str, seed=0) -> Grid:
-    grid = Grid(("length",))
-    holds = name.split("/")[-1].split("-")[-1] in HOLDS
-    for length in LENGTHS:
-        right = 400 - seed - length if holds else 400 if length <= TRAINED else 0
-        for mode in MODES:
-            edit = 0 if right > 300 else 100 * length
-            grid.add((length,), mode, counted(400, right, right, edit, 400 * length))
-    return grid
-
-
 def run(name: str, seed=0, arrays=None, changes=None) -> Run:
     """A run of the setting with changes laid over it, as `lengen.settings.changes` takes them."""
     task = next((TASKS[key] for key in TASKS if key in name), SPEC.data.task)
     spec = overlay(SPEC, {"data.task": task}, changes or {})
     info = {"spec": spec.to_dict(), "spec_hash": "x", "overrides": []}
-    return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, curve(name, seed), arrays=arrays or {})
+    grid, holds = Grid(("length",)), name.split("/")[-1].split("-")[-1] in HOLDS
+    for length, mode in itertools.product(LENGTHS, MODES):
+        right = 400 - seed - length if holds else 400 if length <= TRAINED else 0
+        grid.add((length,), mode, counted(400, right, right, 0 if right > 300 else 100 * length, 400 * length))
+    return Run(f"{PAPER}/{name}", "cpu", seed, 1, "reference", info, grid, arrays=arrays or {})
 
 
 def several(*names: str, seeds=1, changes=None) -> dict[str, list[Run]]:
@@ -140,11 +132,6 @@ def maps(drawing: Drawing) -> list:
     return [axes for axes in drawing.axes if axes.images]
 
 
-def boxes(axes) -> list[tuple[float, ...]]:
-    red = [p for p in axes.patches if isinstance(p, Rectangle) and to_hex(p.get_edgecolor()) == "#d7191c"]
-    return [(*p.get_xy(), p.get_width(), p.get_height()) for p in red]
-
-
 def attentive(name: str, arrays) -> dict:
     return {f"{PAPER}/{name}": [run(name, arrays=arrays)]}
 
@@ -184,6 +171,7 @@ def test_self_lines_survive_every_size(trained, rows):
     assert drawings.self_lines(made)[0] == drawings.Line(0, 0, 1.0)
 
 
+@pytest.mark.slow
 def test_figures_2_8_and_9_show_cross_and_self_attention_with_boxes():
     cross, own, scale = draw("fig8", attentive("fig8/successor", SUCCESSOR)).axes
     assert cross.get_title().endswith("cross, head 2") and own.get_title().endswith("self, head 5")
@@ -215,25 +203,21 @@ def test_figure_6_shows_functions_of_the_distance_and_figures_10_and_11_need_no_
     assert [label.get_text() for label in binary.get_xticklabels()][2] == "a6"
 
 
-def shares_by_loop(cross, units, digits):
-    """Element by element: a place counts once, whichever operands it is near."""
-    shares = []
-    for head in cross:
-        total = 0.0
-        for digit in digits:
-            for place, weight in enumerate(head[digit]):
-                if any(abs(place - (unit - digit)) <= 1 for unit in units):
-                    total += weight
-        shares.append(total / len(digits))
-    return shares
-
-
 @pytest.mark.parametrize("units", [[9], [5, 11], [5, 6]])
 @pytest.mark.parametrize("digits", [range(1), range(2, 5), range(6)])
 def test_shares_are_those_of_a_loop(units, digits):
     cross = RNG.random((3, 6, 13))
     cross /= cross.sum(axis=2, keepdims=True)
-    assert shares_near(cross, units, digits).tolist() == pytest.approx(shares_by_loop(cross, units, digits))
+    shares = []
+    for head in cross:  # a place counts once, whichever operands it is near
+        near = [
+            weight
+            for digit in digits
+            for place, weight in enumerate(head[digit])
+            if any(abs(place - (unit - digit)) <= 1 for unit in units)
+        ]
+        shares.append(sum(near) / len(digits))
+    assert shares_near(cross, units, digits).tolist() == pytest.approx(shares)
 
 
 def probed(task, *operands, follow, width=7):

@@ -264,11 +264,12 @@ def test_the_trained_range_is_right_at_every_start_id_and_no_length_beyond_it_is
     assert {row["length"] for row in rows} == set(model.lengths)
 
 
+@pytest.mark.slow
 def test_lengths_beyond_the_range_are_lost_or_solved_by_the_start_id_in_the_stored_model_too():
     for length in (length for length in PUBLISHED.lengths if length > PUBLISHED.trained):
         rates = [row["correct"] / row["n"] for row in PUBLISHED.table.counts() if row["length"] == length]
         assert min(rates) < 0.1 and max(rates) > 0.7
-    rows = start_ids.measure(PUBLISHED._replace(examples=4))
+    rows = start_ids.measure(PUBLISHED._replace(examples=2))
     few = {(row["length"], row["start"]): row["correct"] / row["n"] for row in rows}
     assert len(few) == len(PUBLISHED.table.counts())
     assert few[10, 1] == few[10, 17] == 1
@@ -321,6 +322,6 @@ def test_the_number_of_ones_tells_which_long_strings_are_right():
 
 @pytest.mark.slow
 def test_the_stored_model_tells_the_same_numbers_of_ones_apart():
-    few = {(row["length"], row["ones"]): row["correct"] / row["n"] for row in ones.measure(examples=4)}
+    few = {(row["length"], row["ones"]): row["correct"] / row["n"] for row in ones.measure(examples=1)}
     assert few[20, 5] == few[60, 7] == few[100, 10] == 1
     assert few[20, 16] == few[40, 16] == few[100, 16] == 0

@@ -17,27 +17,6 @@ ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted(ROOT.glob("papers/*/ERRATA.md"))
 PARTS = ("Place", "Printed", "Effect", "Repair", "Shown by")
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
-GOOD = """# Errata
-
-An opening.
-
-## E1. A sign
-
-- **Place**: Equation (1).
-- **Printed**: plus.
-- **Effect**: the wrong sum,
-  twice.
-- **Repair**: minus.
-- **Shown by**: `tests/papers/test_errata.py::test_flaws_are_found`.
-
-## E2. A word
-
-- **Place**: Section 2.
-- **Printed**: teh.
-- **Effect**: none.
-- **Repair**: the.
-- **Shown by**: wording.
-"""
 FILES = ("py", "toml", "csv", "json", "npz", "md", "safetensors")
 PATH = r"[a-z_]+(?:\.[a-z_]+)+(?:=[^\s`]+)?"
 IN_CODE = re.compile(rf"`({PATH})`")
@@ -85,26 +64,6 @@ def test_every_erratum_has_its_parts_and_what_the_pages_name_is_there(page):
     text = "\n".join(each.read_text(encoding="utf-8") for each in (page, page.with_name("README.md")))
     named = set(re.findall(r"`((?:lengen|papers|reproduce|tests)/[\w./]+)", text))
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
-
-
-def test_a_page_in_the_right_form_is_read_whole_and_an_empty_one_is_no_list():
-    assert flaws(GOOD) == []
-    (_, first), (_, second) = errata(GOOD)
-    assert first["Effect"] == "the wrong sum, twice." and second["Place"] == "Section 2."
-    assert flaws("# Errata\n") == ["numbers are not E1, E2, ..."]
-
-
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("## E2", "## E3", "numbers are not E1, E2, ..."),
-    ("- **Repair**: minus.\n", "", "E1 does not have its parts in order: Place, Printed, Effect, Repair, Shown by"),
-    (": wording.", ": nothing.", "E2 names no test"),
-    ("test_flaws_are_found", "test_flaws", "tests/papers/test_errata.py::test_flaws does not exist"),
-    ("papers/test_errata.py", "papers/test_erata.py", "tests/papers/test_erata.py::test_flaws_are_found does not"),
-    (": wording.", ": `test_errata.py::test_flaws_are_found`", "E2 names a test in another form"),
-])  # fmt: skip
-def test_flaws_are_found(old, new, said):
-    assert old in GOOD
-    assert any(flaw.startswith(said) for flaw in flaws(GOOD.replace(old, new)))
 
 
 def specs(paper: str | None) -> list[Spec]:
@@ -173,11 +132,3 @@ def accepted(spec: Spec, assignment: str) -> bool:
 @pytest.mark.parametrize(("paper", "assignment"), texts())
 def test_what_a_text_sets_some_experiment_takes(paper, assignment):
     assert any(accepted(spec, assignment) for spec in specs(paper)), f"no experiment takes --set {assignment}"
-
-
-def test_a_path_of_older_settings_is_found_and_refused():
-    (path,) = named("as `data.max_position` says", "coupling", IN_CODE)
-    assert not any(accepted(spec, path) for spec in specs("coupling"))
-    assert named("(--set model.encoding=rope or fire)", "coupling", AFTER_SET) == {"model.encoding=rope"}
-    assert named("both (data.format.carries=code, true).", "random_spaces", IN_PROSE) == {"data.format.carries=code"}
-    assert named("`papers/x.py` and `calibration.py`, `lengen.models`", "bias_calibration", IN_CODE) == set()

@@ -22,16 +22,6 @@ from lengen.training.procedure import run_setting
 from lengen.training.run import WEIGHTS
 from papers.random_spaces import measured
 from papers.random_spaces.experiments import EXPERIMENTS
-from papers.random_spaces.measured import (
-    PARTS,
-    Uncertainty,
-    digit_alignments,
-    implied_answer,
-    score_parts,
-    split_parts,
-    summary,
-    uncertainty,
-)
 from papers.random_spaces.profiles import MeasuredSpec
 from tests.fixtures.models import encoder_decoder, trained
 from tests.fixtures.refusals import refused
@@ -45,8 +35,8 @@ DECLARED = {item.name.removeprefix("random_spaces/"): item for item in EXPERIMEN
 SPECS = {kind: DECLARED[name].specs["smoke"] for kind, name in NAMES.items()}
 FAMILIES = {
     "scratchpad": {
-        **{f"hits.part.{name}": np.uint8 for name in PARTS},
-        **{f"values.edits.{name}": np.float32 for name in PARTS},
+        **{f"hits.part.{name}": np.uint8 for name in measured.PARTS},
+        **{f"values.edits.{name}": np.float32 for name in measured.PARTS},
     },
     "mix": {
         **{f"hits.subtask.{name}": np.uint8 for name in SUBTASKS},
@@ -115,6 +105,7 @@ def test_a_run_leaves_every_array_of_its_kind(name, runs):
         assert outcome.attention.weights.shape[:2] == (spec.model.layers * spec.model.loops, spec.model.heads)
 
 
+@pytest.mark.slow
 def test_a_run_measured_again_gives_the_same_arrays(runs):
     folder, outcome, _ = runs("mix")
     again = run_setting(SPECS["mix"], 0, folder, lambda progress: None)
@@ -158,7 +149,7 @@ def test_parts_alignment_and_omitted_digits_are_those_that_the_model_writes(runs
     texts = [data.vocab.decode(row) for row in generate(model, data.writer, problems)]
     true = [data.vocab.decode(row) for row in verify(model, data.writer.write(problems)).reference]
     assert all(text.endswith("$") and text.count("|") == 1 for text in true)
-    for name, array in score_parts(texts, true).items():
+    for name, array in measured.score_parts(texts, true).items():
         assert np.array_equal(outcome.arrays[f"{name}.2"], array)
     spec, (folder, outcome, _) = SPECS["abacus"], runs("abacus")
     model, data = load(spec, folder / WEIGHTS), ArithmeticData(spec, 0)
@@ -198,8 +189,8 @@ def test_a_head_that_looks_at_the_added_digits_alone_is_aligned_and_an_even_one_
     sharp, even = torch.zeros(1, 2, 9, 9), torch.full((1, 2, 9, 9), 1 / 9)
     for row, a, b in rows:
         sharp[0, 1, row, a], sharp[0, 1, row, b] = 0.25, 0.75
-    assert digit_alignments(sharp, rows).tolist() == [1, 1]
-    torch.testing.assert_close(digit_alignments(even, rows), torch.full((2,), 2 / 9))
+    assert measured.digit_alignments(sharp, rows).tolist() == [1, 1]
+    torch.testing.assert_close(measured.digit_alignments(even, rows), torch.full((2,), 2 / 9))
 
 
 def half_trained():
@@ -238,10 +229,10 @@ def literal(model, data, length: int, prompts: int, suppress: bool):
 @pytest.mark.parametrize("length", [2, 3])
 def test_uncertainty_agrees_with_a_loop_without_cache(length, suppress):
     model, data = half_trained()
-    rows, early = literal(model, data, length, 16, suppress)
-    found = uncertainty(model, data.writer, data.test(length, 2, 16), suppress_end=suppress)
+    rows, early = literal(model, data, length, 8, suppress)
+    found = measured.uncertainty(model, data.writer, data.test(length, 2, 8), suppress_end=suppress)
     assert found.early.tolist() == early and any(early) == (not suppress)
-    assert found.entropy.shape == found.end.shape == found.correct.shape == (16, length + 2)
+    assert found.entropy.shape == found.end.shape == found.correct.shape == (8, length + 2)
     for prompt, row in enumerate(rows):
         measures = np.stack([found.entropy[prompt], found.end[prompt], found.correct[prompt]], axis=1)
         np.testing.assert_allclose(measures[: len(row)], row, atol=1e-5)
@@ -251,7 +242,7 @@ def test_uncertainty_agrees_with_a_loop_without_cache(length, suppress):
 def test_a_suppressed_or_late_end_is_not_written_early_and_its_probability_is_recorded():
     model, data = half_trained()
     problems = data.test(3, 2, 40)
-    free, held = (uncertainty(model, data.writer, problems, suppress_end=end) for end in (False, True))
+    free, held = (measured.uncertainty(model, data.writer, problems, suppress_end=end) for end in (False, True))
     assert free.early.any() and not held.early.any()
     sizes = [len(str(sum(int(text) for text in pair))) + 1 for pair in texts(problems)]
     assert (~np.isnan(held.entropy)).sum(axis=1).tolist() == sizes, "every place of the true answer is written"
@@ -259,12 +250,11 @@ def test_a_suppressed_or_late_end_is_not_written_early_and_its_probability_is_re
     assert (stops < sizes).any()
     for prompt, stop in enumerate(stops):  # up to the free text's last token both texts are the same
         np.testing.assert_allclose(held.end[prompt, :stop], free.end[prompt, :stop], atol=1e-6)
-    model, data = half_trained()
     problems = data.test(1, 2, 100)
     written, reference = generate(model, data.writer, problems), verify(model, data.writer.write(problems)).reference
     decode = data.vocab.decode
     pairs = [(decode(a), decode(b)) for a, b in zip(written, reference, strict=True)]
-    early = uncertainty(model, data.writer, problems, suppress_end=False).early.tolist()
+    early = measured.uncertainty(model, data.writer, problems, suppress_end=False).early.tolist()
     assert early == [a.endswith("$") and len(a) < len(b) for a, b in pairs]
     assert any(a == b for a, b in pairs)
 
@@ -304,7 +294,7 @@ def test_specifications_survive_json_and_summaries_are_over_prompts_that_still_w
     values = generator.random((3, 20, 6)).astype(np.float32)
     right = np.zeros((20, 6), np.float32)
     values[:, np.arange(6) >= generator.integers(1, 6, 20)[:, None]] = np.nan
-    table, prompts = summary(Uncertainty(*values, np.zeros(20, bool), right))
+    table, prompts = measured.summary(measured.Uncertainty(*values, np.zeros(20, bool), right))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = np.stack([np.nanmean(values, axis=1), np.nanstd(values, axis=1)], axis=1)
@@ -314,21 +304,21 @@ def test_specifications_survive_json_and_summaries_are_over_prompts_that_still_w
 
 
 def hits(written: str, reference: str = TRUE) -> list[int]:
-    scores = score_parts([written], [reference])
-    return [int(scores[f"hits.part.{name}"][0]) for name in PARTS[:-1]]
+    scores = measured.score_parts([written], [reference])
+    return [int(scores[f"hits.part.{name}"][0]) for name in measured.PARTS[:-1]]
 
 
 def edits(written: str, reference: str = TRUE) -> list[int]:
-    scores = score_parts([written], [reference])
-    return [int(scores[f"values.edits.{name}"][0]) for name in PARTS[:-1]]
+    scores = measured.score_parts([written], [reference])
+    return [int(scores[f"values.edits.{name}"][0]) for name in measured.PARTS[:-1]]
 
 
 @given(number(), number())
 def test_a_true_scratchpad_is_right_in_every_part_and_implies_its_answer(a, b):
     response = steps(a, b)
-    parts = split_parts(response)
+    parts = measured.split_parts(response)
     assert parts.reversed == " ".join(a[::-1]) + " + " + " ".join(b[::-1])
-    assert parts.answer == implied_answer(parts.partials) == str(int(a) + int(b))
+    assert parts.answer == measured.implied_answer(parts.partials) == str(int(a) + int(b))
     assert f"{parts.reversed};{parts.partials}|{parts.answer}$" == response
     assert hits(response, response) == [1] * 5 and edits(response, response) == [0] * 5
 
@@ -358,21 +348,21 @@ def test_scores_tell_mistakes_apart(written, right, distances, why):
 
 def test_the_whole_response_counts_all_mistakes_and_implies_an_answer():
     twice = TRUE.replace("6+8+1=5", "6+8+1=4").replace("|1356", "|136") + "9|9"
-    scores = score_parts([TRUE, twice, ""], [TRUE] * 3)
+    scores = measured.score_parts([TRUE, twice, ""], [TRUE] * 3)
     assert scores["hits.part.response"].tolist() == [1, 0, 0]
     assert scores["values.edits.response"].tolist() == [0, 2, len(TRUE) - 1]
-    assert implied_answer("c=0,9+0+0=9,c=0;0+0+0=0,c=0") == "9", "leading zeros are dropped, as in the answer"
-    assert implied_answer("c=0,0+0+0=0,c=0") == "0"
-    assert implied_answer("c=0") == implied_answer("") == implied_answer("12|") == ""
-    refused(ValueError, "argument", score_parts, [TRUE], [])
+    assert measured.implied_answer("c=0,9+0+0=9,c=0;0+0+0=0,c=0") == "9", "leading zeros are dropped, as in the answer"
+    assert measured.implied_answer("c=0,0+0+0=0,c=0") == "0"
+    assert measured.implied_answer("c=0") == measured.implied_answer("") == measured.implied_answer("12|") == ""
+    refused(ValueError, "argument", measured.score_parts, [TRUE], [])
 
 
 @given(st.lists(st.tuples(st.text("0123456789+=c,;| $", max_size=30), number(), number()), max_size=5))
 def test_any_text_is_scored_and_hits_are_edits_of_zero(rows):
     written, reference = [text for text, _, _ in rows], [steps(a, b) for _, a, b in rows]
-    scores = score_parts(written, reference)
-    assert set(scores) == {f"{kind}.{name}" for kind in ("hits.part", "values.edits") for name in PARTS}
-    for name in PARTS:
+    scores = measured.score_parts(written, reference)
+    assert set(scores) == {f"{kind}.{name}" for kind in ("hits.part", "values.edits") for name in measured.PARTS}
+    for name in measured.PARTS:
         hit, edit = scores[f"hits.part.{name}"], scores[f"values.edits.{name}"]
         assert hit.shape == edit.shape == (len(rows),) and hit.dtype == np.uint8 and edit.dtype == np.float32
         assert not edit[hit == 1].any()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 from statistics import fmean
 
 import numpy as np
@@ -15,33 +16,24 @@ from papers.random_spaces import table4_3_undertraining as undertraining
 from papers.random_spaces.drawings import certainties, largest
 from tests.papers import runs_random_spaces as stored
 
+MODES = {"teacher_forced": "greedy", "sampled": "sampled"}
 ROLES = {1: "trained", 5: "gap", 7: "longer", 8: "longer"}
-
-
-def frame(runs) -> pd.DataFrame:
-    """One line per run, group of lengths and mode, straight from the counts."""
-    lines = []
-    for run in table4_3.distinct(runs):
-        spec = run.info["spec"]
-        for group in (stored.TRAINED, (5,), (7,), (8,)):
-            for mode, written in (("teacher_forced", "greedy"), ("sampled", "sampled")):
-                scores = [run.grid.scores[(length,)][mode] for length in group]
-                lines.append(
-                    {
-                        "examples": spec["data"]["examples"],
-                        "training": "mix" if spec["data"]["format"]["kind"] == "subtasks" else "add", "lengths": group,
-                        "mode": written, "accuracy": sum(s["correct"] for s in scores) / sum(s["n"] for s in scores),
-                        "width": spec["model"]["width"],
-                    }
-                )  # fmt: skip
-    return pd.DataFrame(lines)
 
 
 def test_rows_equal_what_pandas_finds():
     runs = stored.sweep(seeds=3)
     runs[f"{stored.PAPER}/table4.3/10k-add-w128"].pop()  # an unbalanced cell
     found = {(row.examples, row.training, row.lengths, row.mode): row for row in table4_3.table(runs).itertuples()}
-    grouped = frame(runs).groupby(["examples", "training", "lengths", "mode"])
+    lines = []
+    for made in table4_3.distinct(runs):
+        spec = made.info["spec"]
+        kind = "mix" if spec["data"]["format"]["kind"] == "subtasks" else "add"
+        for group, (mode, written) in itertools.product((stored.TRAINED, (5,), (7,), (8,)), MODES.items()):
+            scores = [made.grid.scores[(length,)][mode] for length in group]
+            accuracy = sum(s["correct"] for s in scores) / sum(s["n"] for s in scores)
+            lines.append((spec["data"]["examples"], kind, group, written, accuracy, spec["model"]["width"]))
+    frame = pd.DataFrame(lines, columns=["examples", "training", "lengths", "mode", "accuracy", "width"])
+    grouped = frame.groupby(["examples", "training", "lengths", "mode"])
     expected = grouped.agg(
         mean=("accuracy", "mean"), deviation=("accuracy", "std"), runs=("accuracy", "size"), widths=("width", "nunique")
     )
@@ -100,6 +92,7 @@ def certain(seed: int, means: list[float], prompts: list[int]):
 RUNS = [certain(0, [1, 2, 9], [20, 20, 20]), certain(1, [2, 6, 5], [20, 1, 0]), certain(2, [9, 4], [20, 20])]
 
 
+@pytest.mark.slow
 def test_certainty_and_counts_of_pairs_are_those_of_seeds_that_wrote_and_of_the_stored_model():
     """The second seed wrote nothing at the third place, the third run has only two."""
     assert certainties(RUNS, 8, 0).tolist() == [[2, 4, 9], [20, 40, 90], [200, 400, 900]]

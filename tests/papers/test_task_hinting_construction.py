@@ -16,15 +16,10 @@ from papers.task_hinting import theorem
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.probing import mechanisms
 from papers.task_hinting.theorem import gain, largest_alphabet, largest_length, sharpness
-from tests.papers.sorting_problems import Lists, families, of_length, problems, repaired, variant
+from tests.papers.sorting_problems import drawn, families, of_length, problems, repaired, variant
 
 ALL = {n: [list(one) for one in itertools.product((1, 2, 3), repeat=n)] for n in range(1, 7)}
 """All sequences of three symbols, by length."""
-
-
-def drawn(q: int, n: int, count: int, seed: int = 0) -> Lists:
-    draw = random.Random(seed)
-    return [[draw.randint(1, q) for _ in range(n)] for _ in range(count)]
 
 
 @pytest.mark.parametrize(("q", "sequence", "values"), [
@@ -90,7 +85,7 @@ def test_with_primes_repaired_only_duplicates_still_fail(n):
 @given(
     st.integers(2, 12).flatmap(lambda q: st.tuples(st.just(q), st.lists(st.integers(1, q), min_size=1, max_size=12)))
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_it_sorts(case):
     q, sequence = case
     assert repaired(q, 12).answers([sequence]) == [sorted(sequence)]
@@ -103,13 +98,7 @@ def test_it_sorts_everything_short(longest, precision):
     assert all(repaired(3, longest, precision).sorts(lists))
 
 
-@pytest.mark.parametrize("n", [10, 50, 100])
-@pytest.mark.parametrize("q", [5, 30])
-def test_it_sorts_what_is_hard(q, n):
-    assert all(repaired(q, 100).sorts(families(q, n)))
-    assert all(of_length(q, n).sorts(families(q, n)))
-
-
+@pytest.mark.slow
 def test_one_model_sorts_every_length():
     sorter = repaired(5, 60)
     assert all(sorter.sorts([one for n in range(1, 61) for one in families(5, n)[: 8 if n > 1 else 3]]))
@@ -135,6 +124,7 @@ def test_the_largest_sizes_of_float64_and_float32_sort():
     assert bool(verify(sorter.model, sorter.data.writer.write(problems(lists))).correct.all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [SDPBackend.FLASH_ATTENTION, SDPBackend.MATH], ids=["fused", "plain"])
 def test_bfloat16_at_its_edge(kernel):
     """The plain kernel rounds softmax weights to bfloat16 before it sums."""

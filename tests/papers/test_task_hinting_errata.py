@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import random
 import re
 import sys
 from pathlib import Path
@@ -16,15 +15,10 @@ from lengen.models.blocks import FeedForward
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.experiments import EXPERIMENTS
 from papers.task_hinting.theorem import sharpness
-from tests.papers.sorting_problems import Lists, Sorter, families, of_length, problems, repaired, variant
+from tests.papers.sorting_problems import Lists, Sorter, drawn, families, of_length, problems, repaired, variant
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = {n: [list(one) for one in itertools.product((1, 2, 3), repeat=n)] for n in range(1, 6)}
-
-
-def drawn(q: int, n: int, count: int, seed: int = 0) -> Lists:
-    draw = random.Random(seed)
-    return [[draw.randint(1, q) for _ in range(n)] for _ in range(count)]
 
 
 def batch_of(sorter: Sorter, lists: Lists) -> Batch:
@@ -50,7 +44,7 @@ def test_no_fixed_epsilon_serves_all_lengths(epsilon):
     assert not all(at_4) if epsilon < 0.036 else not all(at_20)
 
 
-@pytest.mark.parametrize("longest", [64, 512])
+@pytest.mark.parametrize("longest", [64, pytest.param(512, marks=pytest.mark.slow)])
 def test_with_a_gain_for_all_lengths_tau_is_too_small_for_short_ones(longest):
     for n in (3, 4, 5):
         assert not all(variant(3, longest, gain=2 * longest, tau_of=n).sorts(ALL[n]))
@@ -168,6 +162,7 @@ def test_one_number_needs_no_temperature():
     assert variant(9, 2, gain=2, slope=0.0).answers([[a] for a in range(1, 10)]) == [[a] for a in range(1, 10)]
 
 
+@pytest.mark.slow
 def test_n_may_be_the_current_length():
     """tau = 3 ln T with the tokens T up to now, computed anew for every output."""
     for n in (2, 5, 10, 20, 40):

@@ -257,6 +257,7 @@ def test_published_vocabularies():
         assert len(TaskData(spec(name), 0).vocab) == tokens
 
 
+@pytest.mark.slow
 def test_every_figure_draws_runs_of_the_smallest_profile():
     for figure in FIGURES:
         runs = {

@@ -101,7 +101,6 @@ def test_a_probe_names_tokens_and_mechanisms_are_seen_in_known_streams():
     assert found["vocabulary"].tolist() == ["PAD", "$", *map(str, range(1, 11)), "⊥"]
     assert found["encoder"].shape == found["decoder"].shape == (2, 2, 7, 13)
     assert found["encoder"].dtype == np.float16
-    data = ArithmeticData(spec(), 0)
     problems = Problems(torch.tensor([[[5, 3, 3, 9]]]), torch.tensor([[4]]))
     hits = mechanisms(Known(data, 3, {3: {3, 5}, 5: {5, 9}}, left=0.5), data, problems)
     assert hits.copy.tolist() == [True] * 4
@@ -129,8 +128,6 @@ def test_a_probe_names_tokens_and_mechanisms_are_seen_in_known_streams():
     assert orthogonality(Bases(stretched, eye), 4)["encoder_norm_spread"] == pytest.approx(
         np.std([3, 1, 1, 1]) / 1.5, rel=1e-6
     )
-    chosen = spec()
-    model, data = build_model(chosen, 1), ArithmeticData(chosen, 0)
     batch = data.writer.write(data.test(4, 1, 3))
     found = projections(model, batch)
     stream = model.residuals(batch)

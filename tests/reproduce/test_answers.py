@@ -1,9 +1,9 @@
 """Five answers to a statement: what made runs say, every way to flatter that the rules refuse, and what scipy gives."""
 
 import dataclasses
+import hashlib
 import itertools
 import json
-import subprocess
 
 import numpy as np
 import pytest
@@ -26,6 +26,7 @@ from reproduce.comparison.statements import (
 )
 from reproduce.pages import text
 from reproduce.published import PublishedError
+from tests.fixtures.program import git
 from tests.fixtures.runs import experiment, outside, run, spec, stored
 
 LEFT, RIGHT, THIRD = (experiment(f"coupling/fig1/{name}") for name in ("left", "right", "third"))
@@ -208,16 +209,11 @@ def test_the_worst_part_is_the_answer_and_all_parts_are_shown(monkeypatch):
     assert (both.word, text.reason(both)) == (NOT_SEEN, "low: at most 5 % expected")
     assert answer(monkeypatch, runs, repaired="a line").word == REPAIRED
     assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == NOT_SEEN
-    high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
-    runs = seeds(LEFT, 0.95, 0.96, 0.97)
-    both = answer(monkeypatch, runs, parts=[high, low])
     numbers = "96 % (three trainings: 95 to 97 %)"
     assert both.word == NOT_SEEN and text.evidence(both) == f"holds: w; not seen here: low, {numbers}"
     assert text.sentence(both) == f"{text.evidence(both)}; at most 5 % expected; {SETTING}"
     assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs)) == numbers
-    high, low = ENTRY["parts"][0], {"words": "low", "left": [LEFT.name], "most": 5}
     against, missing = low | {"any_size": True}, {"words": "m", "left": [RIGHT.name], "least": 5}
-    runs = seeds(LEFT, 0.95, 0.96, 0.97)
     for parts, word in (
         ([high, missing], OPEN),
         ([missing, low, high], NOT_SEEN),
@@ -268,24 +264,18 @@ def test_a_mistake_is_one_sentence_that_names_it(changed, said):
 def test_the_digest_of_a_claim_is_what_runs_recorded_and_history_has_three_outcomes(tmp_path):
     asked = {"check": "level", "relation": ">", "threshold": 1.0, "left": ["a"], "statement": "s", "measure": "exact",
              "mode": "teacher_forced", "region": "outside"}  # fmt: skip
-    import hashlib
-
     text = json.dumps(asked, sort_keys=True, ensure_ascii=False)
     assert digest_of_claim(CLAIM) == hashlib.sha256(text.encode()).hexdigest()[:16]
     assert digest_of_claim(CLAIM | {"remark": "r", "headline": True, "id": "b"}) == digest_of_claim(CLAIM)
     assert digest_of_claim(CLAIM | {"threshold": 2}) != digest_of_claim(CLAIM)
 
-    def git(*words):
-        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    git("init", "-q")
+    git(tmp_path, "init", "-q")
     place = tmp_path / "papers" / "coupling" / "published.toml"
     place.parent.mkdir(parents=True)
     place.write_text("[[claim]]\n" + "\n".join(f"{name} = {json.dumps(value)}" for name, value in CLAIM.items()))
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
-    commit = git("rev-parse", "HEAD")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    commit = git(tmp_path, "rev-parse", "HEAD")
     runs = []
     for value, at in ((digest_of_claim(CLAIM), commit), ("other", commit), ("other", "f" * 40)):
         (one,) = seeds(LEFT, 0.5)

@@ -13,8 +13,6 @@ from tests.fixtures.refusals import refused
 from tests.fixtures.toy_paper import outcome, spec_with
 
 SPEC_AT_CPU = spec_with()
-
-
 pytestmark = pytest.mark.usefixtures("results")
 
 

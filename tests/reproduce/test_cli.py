@@ -107,6 +107,7 @@ def test_bad_input_gets_one_sentence(results, arguments, said, capsys):
     assert said in refused(capsys, *arguments)
 
 
+@pytest.mark.slow
 def test_results_that_cannot_be_written_are_named(monkeypatch, tmp_path, reproduce):
     (tmp_path / "file").touch()
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "file"))
@@ -320,9 +321,10 @@ def test_the_paper_profile_without_a_gpu_has_to_be_chosen(results, capsys, repro
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("group", [False, True])
+@pytest.mark.parametrize(("number", "code", "workers", "group"), [
+    (signal.SIGINT, 130, "1", False), (signal.SIGTERM, 143, "2", False), (signal.SIGINT, 130, "2", True),
+    (signal.SIGTERM, 143, "1", True),
+])  # fmt: skip
 def test_an_interrupted_run_says_that_it_resumes(results, number, code, workers, group):
     process = started(results, "run", "toy/fig1", "--jobs", workers, kind="WaitsForever")
     assert "started" in process.stderr.readline()
@@ -414,6 +416,7 @@ def test_a_statement_that_stands_otherwise_outranks_one_that_cannot_be_looked_up
     assert main(["show", "toy/fig1", "toy/fig2"]) == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(results):
     (results / "local").mkdir(parents=True)
     process = started(results, "show", "toy")

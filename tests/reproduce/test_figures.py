@@ -105,7 +105,6 @@ def test_draw_writes_both_formats_without_a_date_for_each_profile_with_runs_but_
     assert names(paths) == ["fig3-cpu.png", "fig3-cpu.svg", "fig5-cpu.png", "fig5-cpu.svg"]
     assert {path.parent for path in paths} == {store.path / "coupling" / "figures"}
     assert paths[0].read_bytes().startswith(b"\x89PNG") and paths[1].read_bytes().startswith(b"<?xml")
-    store, *_ = toy
     for path in figures.draw("coupling", store, ["fig5"]):
         content = path.read_bytes()
         assert not any(word in content for word in (b"<metadata", b"<dc:", b"tEXt", b"tIME", b"Software"))
@@ -257,10 +256,6 @@ def finished(run, made="a"):
     return dataclasses.replace(run, info={**run.info, "files": {"scores.csv": made}})
 
 
-def titled(sheet, title):
-    return sheet._replace(figure=dataclasses.replace(sheet.figure, title=title))
-
-
 @pytest.fixture
 def sheet(tmp_path, monkeypatch):
     """One figure of finished runs, drawn once by a stand-in, and what was drawn as ``times``."""
@@ -384,7 +379,7 @@ def test_committed_pictures_change_with_the_locked_versions_alone_or_when_told(s
     figures.write([made], root, left=left)
     assert left == ([svg] if other else []) and (svg.read_bytes() == b"as committed") is bool(other)
     assert png.read_bytes().startswith(b"png of"), "what is not there yet is written"
-    figures.write([titled(local, "other")], root, left=left)
+    figures.write([local._replace(figure=dataclasses.replace(local.figure, title="other"))], root, left=left)
     assert left == ([svg] if other else []), "pictures of local runs are nobody else's"
     figures.write([made], root)
     assert svg.read_bytes().startswith(b"svg of")

@@ -114,6 +114,7 @@ def test_leases_of_other_settings_are_refused_in_one_sentence(tmp_path, quick):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_nothing_needs_fcntl(tmp_path):
     code = (
         "import sys; sys.modules['fcntl'] = None\n"

@@ -52,8 +52,6 @@ def at(four, six):
 
 
 THREE = seeds(LEFT, at(0.6, 0.45), at(0.1, 0.4), at(0.5, 0.6))
-
-
 """Of four digits the median is higher and the mean lower."""
 
 
@@ -106,11 +104,7 @@ def line(monkeypatch):
 
 
 LOW, HIGH = (30.0, 40.0, 95.0), (10.0, 70.0, 75.0)
-
-
 """Percent of three seeds; the one with the lower median has the higher mean."""
-
-
 TWO = [*seeds(LEFT, 0.3, 0.4, 0.95), *seeds(RIGHT, 0.1, 0.7, 0.75)]
 
 

@@ -113,13 +113,13 @@ def test_a_figure_that_draws_others_lists_them(monkeypatch, results):
     assert [item.name for item in listing.groups("toy")["toy/fig7"]] == ["toy/fig2/gamma"]
 
 
+@pytest.mark.slow
 def test_comparisons_are_of_what_names_their_experiments_and_a_smoke_run_leaves_them(
     capsys, reproduce, monkeypatch, tmp_path
 ):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     assert "table4.3-10k-mix-mean-gap" in reproduce("compare random_spaces/table4.3 --format csv").out
     assert main(["compare", "coupling/fig1"]) == 0 and "of 1 statement" in capsys.readouterr().out
-    monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path))
     name = "coupling/fig3"
     before = reproduce(["compare", name, "--format", "csv"]).out
     reproduce("run coupling/fig3/coupling-scratchpad --profile smoke")

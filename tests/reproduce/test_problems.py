@@ -13,6 +13,8 @@ from reproduce.cli import main
 from reproduce.store.store import LocalStore
 from tests.fixtures.refusals import refused
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):

@@ -20,18 +20,7 @@ from reproduce.store import checkout
 from reproduce.store.store import LocalStore
 from stress.kills import compared, content
 from tests.fixtures import ray_cluster as rays
-from tests.fixtures.toy_paper import (
-    BadField,
-    Dies,
-    DiesOnce,
-    Diverges,
-    FailsForSeedOne,
-    Instant,
-    ReportsForever,
-    WaitsForever,
-    WaitsOnce,
-    behaving,
-)
+from tests.fixtures import toy_paper as toys
 
 with_ray = pytest.mark.skipif(bool(rays.missing()), reason=rays.missing() or "ray is here")
 WORK = Path("local/toy/fig1/alpha/cpu/seed-0/.work")
@@ -43,8 +32,8 @@ def cluster():
         yield made
 
 
-def jobs(kind=Instant, seeds=(0,)):
-    return [Job("toy/fig1/alpha", "cpu", seed, behaving(kind)) for seed in seeds]
+def jobs(kind=toys.Instant, seeds=(0,)):
+    return [Job("toy/fig1/alpha", "cpu", seed, toys.behaving(kind)) for seed in seeds]
 
 
 def make(root, cluster, todo):
@@ -56,7 +45,7 @@ def make(root, cluster, todo):
 
 @with_ray
 def test_a_worker_that_dies_costs_no_more_than_what_is_behind_the_checkpoint(cluster, tmp_path):
-    report, heard = make(tmp_path / "ray", cluster, [*jobs(DiesOnce, (0,)), *jobs(Instant, (1,))])
+    report, heard = make(tmp_path / "ray", cluster, [*jobs(toys.DiesOnce, (0,)), *jobs(toys.Instant, (1,))])
     assert not report.failures and [run.seed for run in report.runs] == [0, 1] and set(heard.done.values()) == {1}
     store = LocalStore(tmp_path / "ray")
     kept = [(store.folder(run) / "last.ckpt").read_text() for run in report.runs]
@@ -79,7 +68,7 @@ def test_finished_runs_are_those_that_this_machine_would_make(cluster, tmp_path)
 @with_ray
 def test_a_run_that_fails_and_one_that_kills_its_workers_end_alone(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "DEATHS", 2)
-    todo = [*jobs(FailsForSeedOne, (1,)), *jobs(Dies, (0,)), *jobs(Instant, (2,))]
+    todo = [*jobs(toys.FailsForSeedOne, (1,)), *jobs(toys.Dies, (0,)), *jobs(toys.Instant, (2,))]
     report, heard = make(tmp_path, cluster, todo)
     assert sorted(report.failures) == ["toy/fig1/alpha seed 0", "toy/fig1/alpha seed 1"]
     sentence = report.failures["toy/fig1/alpha seed 0"]
@@ -90,7 +79,7 @@ def test_a_run_that_fails_and_one_that_kills_its_workers_end_alone(cluster, tmp_
 
 
 @with_ray
-@pytest.mark.parametrize("kind", [WaitsForever, ReportsForever])
+@pytest.mark.parametrize("kind", [toys.WaitsForever, toys.ReportsForever])
 def test_an_interruption_ends_the_workers_and_frees_the_runs(cluster, tmp_path, monkeypatch, kind):
     """One that reports ends by itself, and gives its lease back; another is killed."""
     monkeypatch.setattr(ray, "ENDING", 3.0)
@@ -109,7 +98,7 @@ def test_an_interruption_ends_the_workers_and_frees_the_runs(cluster, tmp_path, 
     finally:
         signal.signal(signal.SIGINT, handler)
     process, end = int(place.read_text()), time.monotonic() + 20
-    if kind is ReportsForever:
+    if kind is toys.ReportsForever:
         assert not list(tmp_path.rglob(".lease"))
     else:
         while os.path.exists(f"/proc/{process}") and time.monotonic() < end:
@@ -132,7 +121,7 @@ def test_a_node_that_dies_costs_no_run(cluster, tmp_path):
             rays.kill(pid)
 
     threading.Thread(target=kill_when_all_have_begun, daemon=True).start()
-    report, heard = make(tmp_path, cluster, jobs(WaitsOnce, range(3)))
+    report, heard = make(tmp_path, cluster, jobs(toys.WaitsOnce, range(3)))
     assert len(report.runs) == 3 and len(heard.sentences) == 3
     kept = [(LocalStore(tmp_path).folder(run) / "last.ckpt").read_text() for run in report.runs]
     assert kept == ["first\nstep\n"] * 3
@@ -162,7 +151,7 @@ def test_signals_wait_until_they_are_asked_for():
         signal.signal(signal.SIGTERM, handler)
 
 
-def events(root, mark, kind=Instant, seed=0, code=None):
+def events(root, mark, kind=toys.Instant, seed=0, code=None):
     (job,) = jobs(kind, (seed,))
     return _run(job, Order(root, {"commit": "none"}), False, mark, checkout.code_digest() if code is None else code)
 
@@ -185,7 +174,7 @@ def test_a_task_makes_its_run_from_what_an_earlier_try_left(mark, tmp_path):
     assert run.info["commit"] == "none" and {**run.info, **checkout.this_machine()} == run.info
 
 
-class GoesOnWhenHeard(Instant):
+class GoesOnWhenHeard(toys.Instant):
     heard = threading.Event()
 
     def run(self, seed, folder, report, loggers=()):
@@ -211,7 +200,7 @@ def test_a_node_that_does_not_see_the_folder_or_has_other_code_is_refused_before
 
 
 def test_a_task_ends_and_frees_its_run_when_its_command_has_ended(mark, tmp_path):
-    values = events(tmp_path, mark, ReportsForever)
+    values = events(tmp_path, mark, toys.ReportsForever)
     assert [next(values)[0] for _ in range(3)] == ["host", "started", "progressed"]
     mark.unlink()
     assert {event for event, *_ in values} <= {"progressed"}
@@ -226,12 +215,12 @@ def test_a_run_that_another_process_makes_is_postponed(mark, tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "event", "sentence"), [
-    (FailsForSeedOne, "failed", "RuntimeError: seed one is unlucky (traceback in {work}/error.txt)"),
-    (Diverges, "failed", "the last good checkpoint is {work}/last.ckpt"),
-    (BadField, "fatal", "data.task=knitting: unknown task"),
+    (toys.FailsForSeedOne, "failed", "RuntimeError: seed one is unlucky (traceback in {work}/error.txt)"),
+    (toys.Diverges, "failed", "the last good checkpoint is {work}/last.ckpt"),
+    (toys.BadField, "fatal", "data.task=knitting: unknown task"),
 ])  # fmt: skip
 def test_a_failure_is_a_sentence_about_the_files_in_the_folder(mark, tmp_path, kind, event, sentence):
     work = tmp_path / str(WORK).replace("seed-0", "seed-1")
     *_, (last, shown) = events(tmp_path, mark, kind, seed=1)
     assert last == event and sentence.format(work=work) in shown
-    assert kind is not FailsForSeedOne or "Traceback" in (work / "error.txt").read_text()
+    assert kind is not toys.FailsForSeedOne or "Traceback" in (work / "error.txt").read_text()

@@ -29,33 +29,20 @@ from reproduce.runs.worker import begin, throttled
 from reproduce.store.files import StoreError
 from reproduce.store.lease import LostError
 from reproduce.store.store import BEGINNING, LocalStore
+from tests.fixtures import toy_paper as toys
 from tests.fixtures.program import started
 from tests.fixtures.refusals import refused
-from tests.fixtures.toy_paper import (
-    SPEC,
-    BadField,
-    CleansUp,
-    Dies,
-    DiesOnce,
-    Diverges,
-    FailsForSeedOne,
-    Instant,
-    TellsItsProcess,
-    behaving,
-    outcome,
-    spec_with,
-)
 
 pytestmark = pytest.mark.usefixtures("results")
 
-JOB = Job("toy/fig1/alpha", "cpu", 0, SPEC)
+JOB = Job("toy/fig1/alpha", "cpu", 0, toys.SPEC)
 KEY = JOB.key
 FIRST = {"commit": "a" * 40, "dirty": False, "command": "run toy", "platform": "Linux"}
 
 
-def jobs(seeds=(0,), overrides=(), selector="toy", kind=Instant):
+def jobs(seeds=(0,), overrides=(), selector="toy", kind=toys.Instant):
     made = plan(CATALOGUE.select(selector), "cpu", seeds, overrides).jobs
-    return tuple(dataclasses.replace(job, spec=behaving(kind, job.spec)) for job in made)
+    return tuple(dataclasses.replace(job, spec=toys.behaving(kind, job.spec)) for job in made)
 
 
 def make(results, todo, workers=1, fresh=False):
@@ -80,10 +67,6 @@ def test_a_plan_runs_shared_specifications_once_and_names_what_is_absent_or_wron
     assert jobs(overrides=["train.steps=3"])[0].spec.train.steps == 3
 
 
-def sized(*profiles):
-    return Experiment(name=f"p/f/{'-'.join(profiles)}", claim="c", place="p", specs=dict.fromkeys(profiles), seeds=1)
-
-
 @pytest.mark.parametrize(("sizes", "profile"), [
     ([("smoke", "night")], "night"), ([("smoke", "night"), (), ("smoke",)], "night"),
     ([("smoke", "night"), ("smoke", "cpu", "night")], "cpu"), ([("smoke", "cpu")], "cpu"),
@@ -91,7 +74,9 @@ def sized(*profiles):
 ])  # fmt: skip
 def test_the_only_size_for_a_core_is_taken_where_none_is_named(sizes, profile):
     """A published size is never taken unasked."""
-    assert usual_profile([sized(*names) for names in sizes]) == profile
+    settings = {"claim": "c", "place": "p", "seeds": 1}
+    made = [Experiment(name=f"p/f/{'-'.join(names)}", specs=dict.fromkeys(names), **settings) for names in sizes]
+    assert usual_profile(made) == profile
 
 
 def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
@@ -99,7 +84,7 @@ def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
     report, shown = make(results, todo)
     assert [run.version for run in report.runs] == [1, 1] and not report.failures
     assert "2 of 2 runs done" in shown
-    report, shown = make(results, jobs(kind=Dies))  # nothing is executed
+    report, shown = make(results, jobs(kind=toys.Dies))  # nothing is executed
     assert [run.version for run in report.runs] == [1, 1] and shown == ""
     report, _ = make(results, todo, fresh=True)
     assert [run.version for run in report.runs] == [2, 2]
@@ -111,7 +96,7 @@ def test_finished_runs_are_skipped_and_fresh_ones_are_new_versions(results):
 
 
 def test_a_failure_is_collected_and_the_others_go_on(results):
-    report, shown = make(results, jobs(seeds=(0, 1, 2), kind=FailsForSeedOne))
+    report, shown = make(results, jobs(seeds=(0, 1, 2), kind=toys.FailsForSeedOne))
     assert sorted(report.failures) == ["toy/fig1/alpha seed 1", "toy/fig1/beta seed 1"]
     sentence = report.failures["toy/fig1/alpha seed 1"]
     assert sentence.startswith("RuntimeError: seed one is unlucky (traceback in ")
@@ -123,19 +108,19 @@ def test_a_failure_is_collected_and_the_others_go_on(results):
 
 
 def test_a_run_that_diverged_fails_alone_with_its_step_and_checkpoint(results):
-    report, _ = make(results, jobs(seeds=(0, 1, 2), kind=Diverges))
+    report, _ = make(results, jobs(seeds=(0, 1, 2), kind=toys.Diverges))
     assert sorted(report.failures) == ["toy/fig1/alpha seed 1", "toy/fig1/beta seed 1"] and len(report.runs) == 4
     sentence = report.failures["toy/fig1/alpha seed 1"]
     assert "the loss at step 3 is nan" in sentence and "seed-1/.work/last.ckpt" in sentence
 
 
 def test_workers_are_kept_alive_and_one_job_or_one_worker_stays_in_this_process(results):
-    report, _ = make(results, jobs(seeds=range(4), kind=TellsItsProcess), workers=2)
+    report, _ = make(results, jobs(seeds=range(4), kind=toys.TellsItsProcess), workers=2)
     assert len(report.runs) == 8
     pids = {run.info["pid"] for run in report.runs}
     assert os.getpid() not in pids and len(pids) <= 2
     assert {run.info["threads"] for run in report.runs} == {1}
-    told = jobs(seeds=(4,), kind=TellsItsProcess)[:1], jobs(seeds=(5,), kind=TellsItsProcess)
+    told = jobs(seeds=(4,), kind=toys.TellsItsProcess)[:1], jobs(seeds=(5,), kind=toys.TellsItsProcess)
     for number, (todo, workers) in enumerate(zip(told, (4, 1), strict=True)):
         report, _ = make(results, todo, workers=workers)
         assert {run.info["pid"] for run in report.runs} == {os.getpid()}, number
@@ -181,7 +166,7 @@ def test_who_shares_leaves_a_run_that_another_makes(results, monkeypatch):
 
 def test_workers_end_by_themselves_when_there_is_nothing_left(results, monkeypatch):
     monkeypatch.setenv("LENGEN_RESULTS", str(results))
-    report, _ = make(results, jobs(kind=CleansUp), workers=2)
+    report, _ = make(results, jobs(kind=toys.CleansUp), workers=2)
     processes = {f"ended-{run.info['pid']}" for run in report.runs}
     assert {path.name for path in results.glob("ended-*")} == processes and f"ended-{os.getpid()}" not in processes
 
@@ -189,7 +174,7 @@ def test_workers_end_by_themselves_when_there_is_nothing_left(results, monkeypat
 def test_a_worker_that_dies_over_and_over_fails_its_job_only(results, monkeypatch):
     monkeypatch.setattr(worker, "DEATHS", 2)
     monkeypatch.setattr(local, "MOMENT", 0.0)
-    report, shown = make(results, jobs(seeds=(0, 1, 2), kind=Dies), workers=2)
+    report, shown = make(results, jobs(seeds=(0, 1, 2), kind=toys.Dies), workers=2)
     assert sorted(report.failures) == ["toy/fig1/alpha seed 0", "toy/fig1/beta seed 0"]
     sentence = "its process ended with code 7 (out of memory, or killed)"
     assert report.failures["toy/fig1/alpha seed 0"] == f"{sentence}, 2 times in a row without a checkpoint in between"
@@ -201,7 +186,7 @@ def test_a_worker_that_dies_over_and_over_fails_its_job_only(results, monkeypatc
 def test_the_run_of_a_worker_that_died_goes_on_from_its_checkpoint(results, fresh):
     """Even where it was to begin anew: that was done when it was begun first."""
     make(results, jobs(seeds=(0,)))
-    report, shown = make(results, jobs(seeds=(0, 1), kind=DiesOnce), workers=2, fresh=fresh)
+    report, shown = make(results, jobs(seeds=(0, 1), kind=toys.DiesOnce), workers=2, fresh=fresh)
     store, runs = LocalStore(results), report.runs[0 if fresh else 2 :]
     assert not report.failures and [run.version for run in report.runs] == ([2, 1, 2, 1] if fresh else [1, 1, 1, 1])
     assert shown.count("it goes on from its newest checkpoint") == (4 if fresh else 2)
@@ -230,7 +215,7 @@ def test_a_run_that_was_taken_over_from_a_worker_is_looked_at_again(results, mon
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_concerns_all_runs_stops_the_command(results, workers):
-    refused(FatalError, "unknown task", make, results, jobs(seeds=(0, 1), kind=BadField), workers=workers)
+    refused(FatalError, "unknown task", make, results, jobs(seeds=(0, 1), kind=toys.BadField), workers=workers)
     (results / "local").mkdir(parents=True, exist_ok=True)
     (results / "local/toy").rename(results / "moved")
     (results / "local/toy").write_text("a file where a folder should be")
@@ -240,7 +225,7 @@ def test_what_concerns_all_runs_stops_the_command(results, workers):
 def test_a_full_disk_is_recognised_whatever_the_error(results, monkeypatch):
     monkeypatch.setattr(worker, "FULL", 10**18)
     with pytest.raises(FatalError, match="is full: make room and run the same command; without --fresh it resumes"):
-        make(results, jobs(seeds=(1,), kind=FailsForSeedOne))
+        make(results, jobs(seeds=(1,), kind=toys.FailsForSeedOne))
 
 
 def alive(pid):
@@ -258,6 +243,7 @@ def wait_until(condition, seconds=30.0):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_workers_die_with_a_parent_that_was_killed(results):
     parent = started(results, "run", "toy/fig1/alpha", "--seeds", "0..1", "--jobs", "2", kind="WaitsForever")
     files = [results / f"local/toy/fig1/alpha/cpu/seed-{seed}/.work/pid" for seed in (0, 1)]
@@ -283,7 +269,7 @@ def test_reports_are_throttled_but_for_ends_and_stages(monkeypatch):
 
 
 def test_time_left_is_learnt_from_what_has_been_seen():
-    todo = [Job("toy/fig1/alpha", "cpu", seed, SPEC) for seed in range(4)]
+    todo = [Job("toy/fig1/alpha", "cpu", seed, toys.SPEC) for seed in range(4)]
     now = [0.0]
     forecast = Forecast({job: estimate.Cost(90.0, 10.0) for job in todo}, 2, lambda: now[0])
     assert forecast.left() == 200.0
@@ -305,7 +291,7 @@ def test_time_left_is_learnt_from_what_has_been_seen():
 @pytest.mark.parametrize("compiling", [0.0, 50.0])
 def test_after_a_minute_of_steps_the_time_left_is_what_the_steps_take(slower, compiling):
     """However wrong the estimate is, and however long the compiler takes before the first step."""
-    job, now = Job("toy/fig1/alpha", "cpu", 0, SPEC), [0.0]
+    job, now = Job("toy/fig1/alpha", "cpu", 0, toys.SPEC), [0.0]
     forecast = Forecast({job: estimate.Cost(1800.0, 200.0)}, 1, lambda: now[0])
     forecast.see(job, Progress("compiling", 0, 1000, None, None))
     now[0] = compiling
@@ -331,7 +317,7 @@ def job_steps(forecast, now, job, seconds, slower, step=0):
 
 
 def test_a_machine_that_becomes_slow_is_noticed_within_minutes_and_silence_is_time_too():
-    first, second = (Job("toy/fig1/alpha", "cpu", seed, SPEC) for seed in range(2))
+    first, second = (Job("toy/fig1/alpha", "cpu", seed, toys.SPEC) for seed in range(2))
     now = [0.0]
     forecast = Forecast({job: estimate.Cost(1800.0, 200.0) for job in (first, second)}, 1, lambda: now[0])
     forecast.begin(first)
@@ -347,7 +333,7 @@ def test_a_machine_that_becomes_slow_is_noticed_within_minutes_and_silence_is_ti
 
 
 def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys, reproduce):
-    job = Job("toy/fig1/alpha", "cpu", 0, SPEC)
+    job = Job("toy/fig1/alpha", "cpu", 0, toys.SPEC)
     forecast = Forecast({job: estimate.Cost(90.0, 10.0)}, 1, lambda: 0.0, pace=3.0)
     assert forecast.left() == pytest.approx(300.0)
     assert main(["run", "toy/fig1/alpha", "--seeds", "0"]) == 0
@@ -361,8 +347,8 @@ def test_runs_that_were_finished_here_tell_the_pace(results, monkeypatch, capsys
 
 
 def test_a_run_that_goes_on_says_at_what_step(monkeypatch):
-    job, stream = Job("toy/fig1/alpha", "cpu", 0, SPEC), io.StringIO()
-    with Display({job: estimate.cost(SPEC, "cpu")}, 1, stream=stream) as display:
+    job, stream = Job("toy/fig1/alpha", "cpu", 0, toys.SPEC), io.StringIO()
+    with Display({job: estimate.cost(toys.SPEC, "cpu")}, 1, stream=stream) as display:
         display.started(job)
         for stage, step in (("resuming", 0), ("compiling", 1600), ("train", 1601), ("train", 1700)):
             display.progressed(job, Progress(stage, step, 8000, None, None))
@@ -384,22 +370,21 @@ def test_a_run_says_that_it_resumes_only_where_a_checkpoint_lies(results):
 def test_a_full_folder_of_temporary_files_is_named(monkeypatch, tmp_path, error):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "small"))
     monkeypatch.setattr(worker, "_disk_full", lambda path: path == tmp_path / "small")
-    with pytest.raises(FatalError, match="set TMPDIR") as told:
-        worker.explained(error, None, tmp_path)
-    assert f"{tmp_path / 'small'}, is full" in str(told.value)
+    told = refused(FatalError, "set TMPDIR", worker.explained, error, None, tmp_path)
+    assert f"{tmp_path / 'small'}, is full" in told
 
 
 def test_estimates_grow_with_the_work_and_a_further_stage_does_not_set_a_job_back():
-    job = Job("toy/fig1/alpha", "cpu", 0, SPEC)
+    job = Job("toy/fig1/alpha", "cpu", 0, toys.SPEC)
     forecast = Forecast({job: estimate.Cost(90.0, 10.0)}, 1, iter([0.0, 100.0, 110.0, 120.0, 130.0]).__next__)
     shares = []
     for progress in (("train", 0, 9), ("train", 9, 9), ("measure", 2, 2), ("attention", 1, 2), ("train", 1, 9)):
         forecast.see(job, Progress(*progress, None, None))
         shares.append(forecast.share())
     assert shares == sorted(shares) and shares[-1] == 1.0
-    base = estimate.cost(SPEC, "cpu")
-    assert estimate.cost(spec_with(steps=4000), "cpu").train > 100 * (base.train - 1)
-    assert estimate.cost(spec_with(batch=4000), "cpu").train > base.train
+    base = estimate.cost(toys.SPEC, "cpu")
+    assert estimate.cost(toys.spec_with(steps=4000), "cpu").train > 100 * (base.train - 1)
+    assert estimate.cost(toys.spec_with(batch=4000), "cpu").train > base.train
     assert estimate.makespan([3.0, 2.0, 2.0, 1.0], 2) == 4.0
     assert estimate.makespan([], 2) == 0.0
 
@@ -407,8 +392,8 @@ def test_estimates_grow_with_the_work_and_a_further_stage_does_not_set_a_job_bac
 def test_plain_lines_speak_every_ten_seconds(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr("reproduce.runs.display.time.monotonic", lambda: clock[0])
-    job, stream = Job("toy/fig1/alpha", "cpu", 0, SPEC), io.StringIO()
-    with Display({job: estimate.cost(SPEC, "cpu")}, 1, before=2, stream=stream) as display:
+    job, stream = Job("toy/fig1/alpha", "cpu", 0, toys.SPEC), io.StringIO()
+    with Display({job: estimate.cost(toys.SPEC, "cpu")}, 1, before=2, stream=stream) as display:
         display.started(job)
         for second in range(25):
             clock[0] = second
@@ -423,8 +408,8 @@ def test_the_live_table_shows_each_running_job():
         def isatty(self):
             return True
 
-    job, stream = Job("toy/fig1/alpha", "cpu", 0, SPEC), Terminal()
-    with Display({job: estimate.cost(SPEC, "cpu")}, 1, stream=stream) as display:
+    job, stream = Job("toy/fig1/alpha", "cpu", 0, toys.SPEC), Terminal()
+    with Display({job: estimate.cost(toys.SPEC, "cpu")}, 1, stream=stream) as display:
         display.started(job)
         display.progressed(job, Progress("train", 5, 25, 0.5, None))
         console = Console(width=80, file=io.StringIO())
@@ -493,7 +478,7 @@ def test_a_folder_that_an_earlier_program_left_is_begun_by_who_goes_on(tmp_path)
         assert began["claims"] == {"adds": "now"} and began["commit"] == FIRST["commit"]
     with store.workspace(*KEY) as space:
         assert begin(space.folder, order(tmp_path, {}, {}), JOB) | {"resumed": 0} == began | {"resumed": 0}
-        run = space.publish({"spec": SPEC.to_dict(), **began}, outcome())
+        run = space.publish({"spec": toys.SPEC.to_dict(), **began}, toys.outcome())
     assert run.info["started"] == began["started"] and not (store.folder(run) / BEGINNING).exists()
     with store.workspace(*KEY) as space:
         assert not (space.folder / BEGINNING).exists(), "another version is another run"

@@ -24,13 +24,10 @@ pytestmark = pytest.mark.slow
 RUN = "coupling/fig3/nope-plain"
 
 
-def options(*arguments):
-    """As the command hands them on: with the profile that it takes where none is named."""
-    return parser().parse_args(["run", RUN, "--profile", USUAL, *arguments])
-
-
 def submission(tmp_path, *arguments, loggers=()):
-    return run.slurm(options("--executor", "slurm", *arguments), Order(tmp_path, {}, loggers=loggers))
+    """As the command hands it on: with the profile that it takes where none is named."""
+    words = ["run", RUN, "--profile", USUAL, "--executor", "slurm", *arguments]
+    return run.slurm(parser().parse_args(words), Order(tmp_path, {}, loggers=loggers))
 
 
 def jobs(count=3, profile="cpu"):

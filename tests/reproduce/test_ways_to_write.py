@@ -18,6 +18,7 @@ from reproduce.commands.completion import selectors
 from tests.fixtures.program import CHECKOUT
 from tests.fixtures.refusals import refused
 
+SOLVE = ("solve", "coupling/thm4.1/construction", "--profile", "smoke")
 ADDS = Addition(digits=2, operands=2)
 SORTS = next(item for item in CATALOGUE.experiments("task_hinting")).specs["smoke"].data.task
 
@@ -80,7 +81,7 @@ def test_short_options_and_several_selectors_are_taken(results, capsys, reproduc
 
 def test_a_figure_of_several_papers_is_asked_back_and_operands_may_stand_behind_options(capsys):
     assert "write coupling/fig1 or bias_calibration/fig1" in said(capsys, "show", "fig1", code=2)
-    assert main(["solve", "coupling/thm4.1/construction", "--json", "57", "48"]) == 0
+    assert main([*SOLVE, "--json", "57", "48"]) == 0
     assert json.loads(capsys.readouterr().out)["read"] == "105", "a slow machine tells of its progress beside it"
 
 
@@ -131,16 +132,16 @@ def test_bad_operands_are_refused_before_torch_is_loaded():
 @pytest.mark.slow
 def test_a_line_of_the_input_is_a_problem(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.StringIO("\ufeff# sums\n57+48=\n\n# a comment\n1 2 3\n"))
-    assert said(capsys, "solve", "coupling/thm4.1/construction").splitlines() == [
+    assert said(capsys, *SOLVE).splitlines() == [
         "$057+048= 105 (right)",
         "$01+02+03= 6 (right)",
     ]
     monkeypatch.setattr(sys, "stdin", io.StringIO("57+48=\n"))
-    assert json.loads(said(capsys, "solve", "coupling/thm4.1/construction", "-", "--json"))["read"] == "105"
+    assert json.loads(said(capsys, *SOLVE, "-", "--json"))["read"] == "105"
     monkeypatch.setattr(sys, "stdin", io.StringIO("1 2\n\n1 x\n"))
-    assert "line 3: operand 'x'" in said(capsys, "solve", "coupling/thm4.1/construction", code=2)
+    assert "line 3: operand 'x'" in said(capsys, *SOLVE, code=2)
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
-    assert "pipe a line for each problem" in said(capsys, "solve", "coupling/thm4.1/construction", code=2)
+    assert "pipe a line for each problem" in said(capsys, *SOLVE, code=2)
 
 
 @pytest.mark.parametrize(("prefix", "found"), [

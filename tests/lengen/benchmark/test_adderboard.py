@@ -76,14 +76,11 @@ def test_shared_tensors_count_once():
     assert free - shared == model.embedding.weight.numel()
 
 
-@pytest.mark.parametrize(
-    ("body", "right", "said"),
-    [
-        ("return torch.tensor([a + b])", 12, ""),
-        ("return str(a + b)", 0, "0 + 0: TypeError: add returned a text, which equals no number"),
-        ("raise SystemExit(3)", 0, "0 + 0: SystemExit: 3"),
-    ],
-)
+@pytest.mark.parametrize(("body", "right", "said"), [
+    ("return torch.tensor([a + b])", 12, ""),
+    ("return str(a + b)", 0, "0 + 0: TypeError: add returned a text, which equals no number"),
+    ("raise SystemExit(3)", 0, "0 + 0: SystemExit: 3"),
+])  # fmt: skip
 def test_a_file_is_judged_as_the_check_compares(body, right, said, tmp_path):
     head = "import torch\ndef build_model(): return torch.nn.Linear(1, 1), {'name': 'x', 'params': 2}\n"
     (tmp_path / "mine.py").write_text(f"{head}def add(model, a, b):\n    {body}\n")

@@ -12,6 +12,7 @@ from lengen.decoding.decoding import most_likely
 from lengen.models.foreign import Foreign
 from lengen.results.progress import silent
 from lengen.training.module import response_loss
+from tests.fixtures.refusals import refused
 
 OPTIONS = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "accelerator": "cpu"}
 
@@ -92,8 +93,7 @@ def test_attention_of_any_module_is_measured_or_refused_before_it_trains():
     fitted(Attends(len(spec().data.vocab)), maps)
     assert maps.map is not None and len(maps.key_counts) == 2
     module = Predicts(len(spec().data.vocab))
-    with pytest.raises(TypeError, match=r"needs a method attention\(batch\)"):
-        fitted(module, lengen.AttentionMaps([(2, 1)]))
+    refused(TypeError, r"needs a method attention\(batch\)", fitted, module, lengen.AttentionMaps([(2, 1)]))
     assert module.steps == 0
 
 
@@ -151,42 +151,27 @@ def test_scores_that_are_kept_count_for_the_same_weights_and_cells_alone(tmp_pat
     assert measured(1) == 2 and measured(1, (2,), 7) == 1
 
 
-def test_a_module_without_it_is_refused_before_it_trains():
-    data = lengen.ArithmeticData(spec())
-    module = Theirs(len(data.vocab))
-    trainer = Trainer(max_steps=2, max_epochs=-1, callbacks=[lengen.AccuracyGrid((2,))], **OPTIONS)
-    with pytest.raises(TypeError, match="predict"):
-        trainer.fit(module, data)
-    assert module.steps == 0
-
-
 TINY = {"digits": 2, "steps": 2, "batch": 4, "layers": 1, "heads": 2, "width": 16, "head_dim": 8, "ff_width": 8}
 ADDS = lengen.setting("addition", **TINY)
 
 
-@pytest.mark.parametrize(
-    ("callback", "sentence"),
-    [
-        (lambda: lengen.AccuracyGrid((1, 2)), r"data.task=addition have at least 2 operands"),
-        (lambda: lengen.EditDistanceCurve((1, 2)), r"data.task=addition have at least 2 operands"),
-        (lambda: lengen.AccuracyGrid(()), "no cell is tested"),
-        (lambda: lengen.EditDistanceCurve(()), "no cell is tested"),
-    ],
-)
-def test_cells_that_have_no_problems_are_refused_before_anything_trains(callback, sentence):
-    module = Predicts(len(ADDS.data.vocab))
+NARROW = lengen.setting("addition", **TINY, position_ids=lengen.Coupled((9,)))
+
+
+@pytest.mark.parametrize(("kind", "data", "callback", "error", "sentence"), [
+    (Theirs, ADDS, lambda: lengen.AccuracyGrid((2,), (2,)), TypeError, "predict"),
+    (Predicts, NARROW, lambda: lengen.AccuracyGrid((2, 30), (2,)), ValueError, "position ids up to 32"),
+    (Predicts, ADDS, lambda: lengen.AccuracyGrid((1, 2)), ValueError, r"data.task=addition have at least 2 operands"),
+    (Predicts, ADDS, lambda: lengen.EditDistanceCurve((1, 2)), ValueError, r"=addition have at least 2 operands"),
+    (Predicts, ADDS, lambda: lengen.AccuracyGrid(()), ValueError, "no cell is tested"),
+    (Predicts, ADDS, lambda: lengen.EditDistanceCurve(()), ValueError, "no cell is tested"),
+])  # fmt: skip
+def test_a_module_or_cells_that_cannot_be_measured_are_refused_before_anything_trains(
+    kind, data, callback, error, sentence
+):
+    module = kind(len(ADDS.data.vocab))
     trainer = Trainer(max_steps=2, max_epochs=-1, callbacks=[callback()], **OPTIONS)
-    with pytest.raises(ValueError, match=sentence):
-        trainer.fit(module, lengen.ArithmeticData(ADDS))
-    assert module.steps == 0
-
-
-def test_cells_without_room_are_refused_before_anything_trains():
-    module = Predicts(len(ADDS.data.vocab))
-    narrow = lengen.setting("addition", **TINY, position_ids=lengen.Coupled((9,)))
-    trainer = Trainer(max_steps=2, max_epochs=-1, callbacks=[lengen.AccuracyGrid((2, 30), (2,))], **OPTIONS)
-    with pytest.raises(ValueError, match="position ids up to 32"):
-        trainer.fit(module, lengen.ArithmeticData(narrow))
+    refused(error, sentence, trainer.fit, module, lengen.ArithmeticData(data))
     assert module.steps == 0
 
 
@@ -228,11 +213,8 @@ def test_logits_of_another_shape_are_refused_in_one_sentence_before_anything_tra
     data = lengen.ArithmeticData(spec())
     module = lengen.SequenceModule(spec(), model(len(data.vocab)))
     batch = data.data.writer.write(data.data.test(3, 1, 5))
-    with pytest.raises(TypeError, match=f"^{model.__name__}.predict gave {given}; expected logits") as told:
-        module(batch)
-    assert "\n" not in str(told.value)
-    with pytest.raises(TypeError, match="predict gave"):
-        Trainer(max_steps=2, max_epochs=-1, **OPTIONS).fit(module, data)
+    refused(TypeError, f"^{model.__name__}.predict gave {given}; expected logits", module, batch)
+    refused(TypeError, "predict gave", Trainer(max_steps=2, max_epochs=-1, **OPTIONS).fit, module, data)
     assert module.global_step == 0
 
 
@@ -247,14 +229,11 @@ class Mistaken(Predicts):
         return self.made(len(batch.tokens), batch.tokens.shape[1] - 1)
 
 
-@pytest.mark.parametrize(
-    ("made", "given"),
-    [
-        (lambda rows, size: torch.ones(rows, 2, size, size), "gave Tensor"),
-        (lambda rows, size: [{"cross": torch.ones(rows, 2, size, size)}], "gave list"),
-        (lambda rows, size: [{"self": torch.ones(rows, 2, size, size - 1)}], r"gave weights of shape \(5, 2, "),
-    ],
-)
+@pytest.mark.parametrize(("made", "given"), [
+    (lambda rows, size: torch.ones(rows, 2, size, size), "gave Tensor"),
+    (lambda rows, size: [{"cross": torch.ones(rows, 2, size, size)}], "gave list"),
+    (lambda rows, size: [{"self": torch.ones(rows, 2, size, size - 1)}], r"gave weights of shape \(5, 2, "),
+])  # fmt: skip
 def test_attention_of_another_form_is_refused_in_one_sentence(made, given):
     data = lengen.ArithmeticData(spec())
     maps = lengen.AttentionMaps([(3, 1)], 5)

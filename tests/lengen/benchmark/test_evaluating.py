@@ -21,6 +21,7 @@ from lengen.huggingface import HuggingFaceError, export, from_folder
 from lengen.results.records import Counts, Grid
 from lengen.solve import answers
 from lengen.tasks.base import typed
+from tests.fixtures.refusals import refused
 
 
 def spec():
@@ -60,33 +61,26 @@ class Copier(nn.Module):
 def test_a_network_over_characters_is_scored():
     answer = lengen.character_model(Copier(), "0123456789=$")
     assert lengen.evaluate(answer, "copy", 6, version=1).accuracy() == 1
-    with pytest.raises(ValueError, match=r"lacks: \+"):
-        answer(["1+2="])
-    with pytest.raises(ValueError, match="lack the end"):
-        lengen.character_model(Copier(), "0123456789=")
-    with pytest.raises(ValueError, match="hold '1' more than once"):
-        lengen.character_model(Copier(), "01213456789=$")
+    refused(ValueError, r"lacks: \+", answer, ["1+2="])
+    refused(ValueError, "lack the end", lengen.character_model, Copier(), "0123456789=")
+    refused(ValueError, "hold '1' more than once", lengen.character_model, Copier(), "01213456789=$")
 
 
 def test_a_network_answers_without_dropout_and_trains_on_as_before():
     module = nn.Sequential(Copier(), nn.Dropout(1.0), nn.Identity().eval())
     assert lengen.character_model(module, "0123456789=$")(["42="]) == ["42"]
     assert [part.training for part in module.modules()] == [True, True, True, False]
-    with pytest.raises(ValueError, match="lacks"):
-        lengen.character_model(module, "0123456789=$")(["x="])
+    refused(ValueError, "lacks", lengen.character_model(module, "0123456789=$"), ["x="])
     assert module.training
 
 
 @pytest.mark.parametrize("answer", [lambda prompts: prompts, SimpleNamespace(answers=None)])
 def test_no_problems_and_no_size_are_refused(answer):
-    with pytest.raises(ValueError, match="are no problems; expected"):
-        lengen.evaluate(answer, "sums", problems=[])
+    refused(ValueError, "are no problems; expected", lengen.evaluate, answer, "sums", problems=[])
     for ask in (lambda: lengen.evaluate(answer, "parity", size=0), lambda: problems("parity", 0, split="train")):
-        with pytest.raises(TaskError, match="no size 0; expected one of"):
-            ask()
+        refused(TaskError, "no size 0; expected one of", ask)
     for examples in (0, 2.5, "7"):
-        with pytest.raises(TaskError, match="expected a whole number"):
-            problems("addition", 6, split="train", examples=examples)
+        refused(TaskError, "expected a whole number", problems, "addition", 6, split="train", examples=examples)
 
 
 class Tokenizer:
@@ -126,8 +120,7 @@ def test_a_causal_language_model_answers_in_the_order_of_the_prompts():
     window = "a text as long as the learned positions has no answer, and takes none from shorter ones"
     assert from_transformers(model, Tokenizer())(["123=", "4=", "56="]) == ["", "4", "56"], window
     assert asked == [2, 1]
-    with pytest.raises(HuggingFaceError, match="no generate"):
-        from_transformers(object(), Tokenizer())
+    refused(HuggingFaceError, "no generate", from_transformers, object(), Tokenizer())
 
 
 def test_models_of_transformers_answer():
@@ -148,8 +141,7 @@ def test_models_of_transformers_answer():
 
 def test_without_transformers_it_is_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(HuggingFaceError, match="pip install"):
-        from_folder(tmp_path)
+    refused(HuggingFaceError, "pip install", from_folder, tmp_path)
 
 
 def test_answers_of_a_model_come_in_the_order_of_the_problems():
@@ -163,8 +155,7 @@ def test_answers_of_a_model_come_in_the_order_of_the_problems():
 
 def test_a_model_of_another_task_is_refused(tmp_path):
     model = lengen.load(_folder(tmp_path))
-    with pytest.raises(TaskError, match="another task"):
-        lengen.evaluate(model, "copy", 6)
+    refused(TaskError, "another task", lengen.evaluate, model, "copy", 6)
     grid = lengen.evaluate(model, "addition", problems=read_lines(["12+34", "1+2"], task_of("addition")))
     assert grid.total(grid.scores, "free_running")["n"] == 2
 
@@ -224,10 +215,8 @@ def test_export_answer_and_score_give_the_counts_of_the_grid():
     turned = [row | {"prediction": row["prediction"][::-1]} for row in plain]
     assert lines.scored(data, "p/f/v", turned, units_first=True).accuracy() == 1
     assert lines.scored(data, "p/f/v", turned).accuracy() < 1
-    with pytest.raises(PredictionError, match="occurs twice"):
-        lines.scored(data, "p/f/v", [*plain, plain[0]])
-    with pytest.raises(PredictionError, match="give one of both"):
-        lines.scored(data, "p/f/v", [true[0], *plain[1:]])
+    refused(PredictionError, "occurs twice", lines.scored, data, "p/f/v", [*plain, plain[0]])
+    refused(PredictionError, "give one of both", lines.scored, data, "p/f/v", [true[0], *plain[1:]])
     absent = lines.scored(data, "p/f/v", true[1:])
     assert absent.total(absent.scores, "free_running")["absent"] == 1 and absent.accuracy() < 1
 
@@ -246,21 +235,10 @@ def test_the_ladder_leaves_as_a_file_is_answered_outside_and_scored_to_the_same_
     assert read_lines(lines) == problems("addition", 6)
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        lengen.Addition(digits=3, operands=3),
-        lengen.Multiplication(3, 2),
-        lengen.Parity(5),
-        lengen.Copy(5),
-        lengen.Reverse(5),
-        lengen.Sorting(longest=6),
-        lengen.Successor(4),
-        lengen.NByOne(4),
-        lengen.Increment(longest=6),
-    ],
-    ids=lambda task: task.kind,
-)
+@pytest.mark.parametrize("task", [
+    lengen.Addition(digits=3, operands=3), lengen.Multiplication(3, 2), lengen.Parity(5), lengen.Copy(5),
+    lengen.Reverse(5), lengen.Sorting(longest=6), lengen.Successor(4), lengen.NByOne(4), lengen.Increment(longest=6),
+], ids=lambda task: task.kind)  # fmt: skip
 def test_operands_are_read_back(task):
     problems = task.test(5, 4, task.counts[-1] if task.LEAST_COUNT else 1, torch.Generator().manual_seed(0))
     for place, row in enumerate(typed(task, problems)):
@@ -276,13 +254,10 @@ def test_the_training_stream_is_that_of_the_run():
     ]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["evaluate", "mine.py:answer", "--on", "copy", "--problems", "mine.jsonl", "--out", "./mine.jsonl"],
-        ["score", "copy", "mine.csv", "--scores", "mine.csv"],
-    ],
-)
+@pytest.mark.parametrize("words", [
+    ["evaluate", "mine.py:answer", "--on", "copy", "--problems", "mine.jsonl", "--out", "./mine.jsonl"],
+    ["score", "copy", "mine.csv", "--scores", "mine.csv"],
+])  # fmt: skip
 def test_no_command_replaces_what_it_reads(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("mine.jsonl", "mine.csv"):

@@ -9,27 +9,18 @@ import lengen
 from lengen.benchmark import commands, problems, prompting, task_of
 from lengen.benchmark.prompting import extracted
 from lengen.huggingface import HuggingFaceError, first_line, from_folder
+from tests.fixtures.refusals import refused
 
 
-@pytest.mark.parametrize(
-    ("task", "reply", "answer"),
-    [
-        ("addition", "46", "46"),
-        ("addition", "\n\n46\n57+48=105", "46"),
-        ("addition", "12+34=46", "46"),
-        ("addition", "The sum of 12 and 34 is 46.", "46"),
-        ("addition", "First 2+4=6, then 1+3=4. The answer is **46**", "46"),
-        ("addition", "We get $\\boxed{1046}$ from 12 and 34", "1046"),
-        ("addition", "1,234,567", "1234567"),
-        ("addition", "<think>12+34=45?</think>46", "46"),
-        ("addition", "I cannot say", ""),
-        ("subtraction", "-22", "-22"),
-        ("copy", "007", "007"),
-        ("sorting", "Sorted: 7, 12, 53", "7, 12, 53"),
-        ("sorting", "7 12 53", "7 12 53"),
-        ("max", "The largest of 53 7 12 is 53", "53"),
-    ],
-)
+@pytest.mark.parametrize(("task", "reply", "answer"), [
+    ("addition", "46", "46"), ("addition", "\n\n46\n57+48=105", "46"), ("addition", "12+34=46", "46"),
+    ("addition", "The sum of 12 and 34 is 46.", "46"),
+    ("addition", "First 2+4=6, then 1+3=4. The answer is **46**", "46"),
+    ("addition", "We get $\\boxed{1046}$ from 12 and 34", "1046"), ("addition", "1,234,567", "1234567"),
+    ("addition", "<think>12+34=45?</think>46", "46"), ("addition", "I cannot say", ""), ("subtraction", "-22", "-22"),
+    ("copy", "007", "007"), ("sorting", "Sorted: 7, 12, 53", "7, 12, 53"), ("sorting", "7 12 53", "7 12 53"),
+    ("max", "The largest of 53 7 12 is 53", "53"),
+])  # fmt: skip
 def test_the_answer_in_a_reply(task, reply, answer):
     assert extracted(reply, task_of(task)) == answer
 
@@ -113,5 +104,4 @@ def test_a_chat_that_answers_in_sentences_is_right(folder, capsys):
 
 def test_a_tokenizer_without_a_template_is_refused(folder):
     folder.install(None)
-    with pytest.raises(HuggingFaceError, match="no chat template; leave --chat out"):
-        from_folder(folder.path, chat=True)
+    refused(HuggingFaceError, "no chat template; leave --chat out", from_folder, folder.path, chat=True)

@@ -132,7 +132,7 @@ def test_every_task_accepts_some_line_and_a_layout_is_made_once_as_narrow_as_its
 
 
 @pytest.mark.parametrize("name", TASKS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_a_line_is_that_of_plain_strings_and_reads_back(name, data):
     task = data.draw(st.sampled_from(TASKS[name]))

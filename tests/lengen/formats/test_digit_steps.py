@@ -15,64 +15,42 @@ from lengen.digits import Problems
 from lengen.formats.base import END, FIRST, PAD, PRINTABLE
 from tests.fixtures import written as thesis
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
+from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, writer
 
-PLAIN = {}
-SCRATCHPAD = {"scratchpad": True}
+SCRATCHPAD, CODE = {"scratchpad": True}, {"subtasks": ("car",), "carries": "code"}
 MIX = {"subtasks": lengen.SUBTASKS}
 STEPS = "$123+456=3 2 1 + 6 5 4;c=0,3+6+0=9,c=0;2+5+0=7,c=0;1+4+0=5,c=0|579$"
 PRINTED = [
-    ("Table 4.1, plain", PLAIN, "123 456", "$123+456=579$"),
-    ("Table 4.1, zero padding (to length 5)", {**PLAIN, "pad_to": 5}, "123 456", "$00123+00456=00579$"),
-    ("Table 4.1, reversed operands", {**PLAIN, "reverse_query": True}, "123 456", "$321+654=579$"),
-    ("Table 4.1, reversed answer", {**PLAIN, "reverse_response": True}, "123 456", "$123+456=975$"),
-    (
-        "Table 4.1, reversed operands and answer",
-        {**PLAIN, "reverse_query": True, "reverse_response": True},
-        "123 456",
-        "$321+654=975$",
-    ),
+    ("Table 4.1, plain", {}, "123 456", "$123+456=579$"),
+    ("Table 4.1, zero padding (to length 5)", {"pad_to": 5}, "123 456", "$00123+00456=00579$"),
+    ("Table 4.1, reversed operands", {"reverse_query": True}, "123 456", "$321+654=579$"),
+    ("Table 4.1, reversed answer", {"reverse_response": True}, "123 456", "$123+456=975$"),
+    ("Table 4.1, both reversed", {"reverse_query": True, "reverse_response": True}, "123 456", "$321+654=975$"),
     # The printed row shows the steps of 567 + 7890, with spaces after commas and without the bar.
-    (
-        "Table 4.1, scratchpad, mended",
-        SCRATCHPAD,
-        "567 789",
-        "$567+789=7 6 5 + 9 8 7;c=0,7+9+0=6,c=1;6+8+1=5,c=1;5+7+1=3,c=1|1356$",
-    ),
-    (
-        "Section 4.2.1, the four printed steps",
-        SCRATCHPAD,
-        "567 7890",
-        "$567+7890=7 6 5 + 0 9 8 7;c=0,7+0+0=7,c=0;6+9+0=5,c=1;5+8+1=4,c=1;0+7+1=8,c=0|8457$",
-    ),
+    ("Table 4.1, scratchpad, mended", SCRATCHPAD, "567 789",
+     "$567+789=7 6 5 + 9 8 7;c=0,7+9+0=6,c=1;6+8+1=5,c=1;5+7+1=3,c=1|1356$"),
+    ("Section 4.2.1, the four printed steps", SCRATCHPAD, "567 7890",
+     "$567+7890=7 6 5 + 0 9 8 7;c=0,7+0+0=7,c=0;6+9+0=5,c=1;5+8+1=4,c=1;0+7+1=8,c=0|8457$"),
     ("by its rule", SCRATCHPAD, "123 456", STEPS),
     ("by its rule", {**SCRATCHPAD, "reverse_response": True}, "123 456", STEPS.replace("579", "975")),
-    ("Table 4.1, sub-task prefix", {**PLAIN, "subtasks": ("rev",)}, "123 456", "rev$123+456=321+654$"),
-    ("Section 4.2.2", {**PLAIN, "subtasks": ("ali",)}, "1234 4567", "ali$1234+4567=1+4,2+5,3+6,4+7$"),
-    ("Section 4.2.2", {**PLAIN, "subtasks": ("rev",)}, "1234 4567", "rev$1234+4567=4321+7654$"),
-    ("Section 4.2.2", {**PLAIN, "subtasks": ("car",)}, "1234 4567", "car$1234+4567=---c$"),
-    ("Section 4.2.2", {**PLAIN, "subtasks": ("mad",)}, "1234 4567", "mad$1234+4567=5791$"),
-    ("Section 4.2.2", {**PLAIN, "subtasks": ("add",)}, "1234 4567", "add$1234+4567=5801$"),
-    ("author's code", {**PLAIN, "subtasks": ("car",), "carries": "code"}, "1234 4567", "car$1234+4567=---c-$"),
-    ("author's code", {**PLAIN, "subtasks": ("car",), "carries": "code"}, "95 5", "car$95+5=c-$"),
-    ("author's code", {**PLAIN, "subtasks": ("car",), "carries": "code"}, "7 95", "car$7+95=c-$"),
-    ("author's code", {**PLAIN, "subtasks": ("car",), "carries": "code"}, "999 1", "car$999+1=ccc-$"),
-    ("author's code", {**PLAIN, "subtasks": ("car",), "carries": "code"}, "123 99", "car$123+99=cc-$"),
+    ("Table 4.1, sub-task prefix", {"subtasks": ("rev",)}, "123 456", "rev$123+456=321+654$"),
+    *(("Section 4.2.2", {"subtasks": (name,)}, "1234 4567", f"{name}$1234+4567={response}$") for name, response in (
+        ("ali", "1+4,2+5,3+6,4+7"), ("rev", "4321+7654"), ("car", "---c"), ("mad", "5791"), ("add", "5801"),
+    )),
+    *(("author's code", CODE, operands, f"car${operands.replace(' ', '+')}={response}$") for operands, response in (
+        ("1234 4567", "---c-"), ("95 5", "c-"), ("7 95", "c-"), ("999 1", "ccc-"), ("123 99", "cc-"),
+    )),
     ("author's code", {**SCRATCHPAD, "pad_operands": True}, "95 5", "$95+5=5 9 + 5 0;c=0,5+5+0=0,c=1;9+0+1=0,c=1|100$"),
-    (
-        "author's code",
-        {**SCRATCHPAD, "pad_operands": True},
-        "567 7890",
-        "$567+7890=7 6 5 0 + 0 9 8 7;c=0,7+0+0=7,c=0;6+9+0=5,c=1;5+8+1=4,c=1;0+7+1=8,c=0|8457$",
-    ),
-    ("carries of the sum", {**PLAIN, "subtasks": ("car",), "carries": "true"}, "1234 4567", "car$1234+4567=--cc$"),
-    ("carries of the sum", {**PLAIN, "subtasks": ("car",), "carries": "true"}, "95 5", "car$95+5=cc$"),
-    ("by hand", {**PLAIN, "pad_to": 3}, "45 7890", "$045+7890=7935$"),
-    ("by hand", {**PLAIN, "pad": True, "pad_to": 3}, "45 7890", "$00045+07890=07935$"),
-    ("by hand", {**PLAIN, "subtasks": ("ali",)}, "45 7890", "ali$45+7890=0+7,0+8,4+9,5+0$"),
-    ("by hand", {**PLAIN, "subtasks": ("mad",)}, "5000 5000", "mad$5000+5000=0000$"),
-    ("by hand", {**PLAIN, "subtasks": ("rev",)}, "10 200", "rev$10+200=01+002$"),
-]
+    ("author's code", {**SCRATCHPAD, "pad_operands": True}, "567 7890",
+     "$567+7890=7 6 5 0 + 0 9 8 7;c=0,7+0+0=7,c=0;6+9+0=5,c=1;5+8+1=4,c=1;0+7+1=8,c=0|8457$"),
+    ("carries of the sum", {**CODE, "carries": "true"}, "1234 4567", "car$1234+4567=--cc$"),
+    ("carries of the sum", {**CODE, "carries": "true"}, "95 5", "car$95+5=cc$"),
+    ("by hand", {"pad_to": 3}, "45 7890", "$045+7890=7935$"),
+    ("by hand", {"pad": True, "pad_to": 3}, "45 7890", "$00045+07890=07935$"),
+    ("by hand", {"subtasks": ("ali",)}, "45 7890", "ali$45+7890=0+7,0+8,4+9,5+0$"),
+    ("by hand", {"subtasks": ("mad",)}, "5000 5000", "mad$5000+5000=0000$"),
+    ("by hand", {"subtasks": ("rev",)}, "10 200", "rev$10+200=01+002$"),
+]  # fmt: skip
 rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=1, max_size=8)
 
 
@@ -94,7 +72,7 @@ def test_what_is_printed(place, options, operands, text, vocabulary):
     assert written == text, place
     query = text.index("=") + 1
     assert batch.loss[0].tolist() == [False] * query + [True] * (len(text) - query)
-    vocab = vocab_of(made)
+    vocab = made.vocab
     assert len(vocab) == 100 or vocabulary == "task"
     answer = final_answer(made.format.build(made.task), vocab, vocab.encode(text[query:])[None])[0]
     assert (
@@ -125,13 +103,13 @@ def test_batches_of_scratchpads(operands, vocabulary):
 )
 def test_batches_of_mixed_subtasks(drawn, names, carries, vocabulary):
     operands, kinds = [[a, b] for a, b, _ in drawn], [kind for *_, kind in drawn]
-    made = data(**{**PLAIN, "subtasks": tuple(names)}, carries=carries, vocabulary=vocabulary)
+    made = data(subtasks=tuple(names), carries=carries, vocabulary=vocabulary)
     expected = [thesis.subtask(names[kind], a, b, carries) for a, b, kind in drawn]
     check_batch(made, operands, expected, kinds)
     check_batch(made, operands, [thesis.subtask(names[0], a, b, carries) for a, b in operands])
 
 
-@given(rows, st.sampled_from([PLAIN, SCRATCHPAD, *({**PLAIN, "subtasks": (name,)} for name in lengen.SUBTASKS)]))
+@given(rows, st.sampled_from([{}, SCRATCHPAD, *({"subtasks": (name,)} for name in lengen.SUBTASKS)]))
 def test_decoding_plans_room_for_the_longest_response_from_the_operands_alone(operands, options):
     made, drawn = writer(data(**options)), problems(data().task, operands)
     _, slots, _ = made.plan(drawn)
@@ -150,15 +128,15 @@ def test_the_printable_vocabulary_has_100_ids_and_digits_first():
 
 
 @pytest.mark.parametrize("made",
-    [data(**PLAIN), data(**SCRATCHPAD), data(**MIX), data_spec("parity"), fixed_data("n_by_one", base=16)])  # fmt: skip
+    [data(), data(**SCRATCHPAD), data(**MIX), data_spec("parity"), fixed_data("n_by_one", base=16)])  # fmt: skip
 def test_every_format_takes_spaces_and_the_printable_vocabulary(made):
-    own = "".join(vocab_of(made).symbols)
-    spaced = "".join(vocab_of(replace(made, spaces=lengen.RandomSpaces(ratio=0.5))).symbols)
+    own = "".join(made.vocab.symbols)
+    spaced = "".join(replace(made, spaces=lengen.RandomSpaces(ratio=0.5)).vocab.symbols)
     assert spaced == (own if " " in own else own + " ") and spaced.count(" ") == 1
-    assert vocab_of(replace(made, vocabulary="printable")) is PRINTABLE
+    assert replace(made, vocabulary="printable").vocab is PRINTABLE
     assert set(spaced) <= set(PRINTABLE.symbols)
     digits = "".join(made.task.symbols)
-    assert all(PRINTABLE.id(d) == vocab_of(made).id(d) for d in digits)
+    assert all(PRINTABLE.id(d) == made.vocab.id(d) for d in digits)
 
 
 @pytest.mark.parametrize(("made", "message"), [

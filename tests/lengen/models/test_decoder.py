@@ -58,11 +58,9 @@ def count(model: ModelSpec, tokens: int, sizes: tuple[int, ...]) -> int:
         return sum(p.numel() for p in Decoder(model, tokens, sizes).parameters())
 
 
-@pytest.mark.parametrize(
-    ("model", "tokens", "sizes", "printed"),
-    [(TABLE_1, 5, (101,), 25), (TABLE_2, 15, (40, 40), 63), (TABLE_2, 16, (64, 32, 64), 63)],
-    ids=["Table 1", "Table 2", "Table 3"],
-)
+@pytest.mark.parametrize(("model", "tokens", "sizes", "printed"), [
+    (TABLE_1, 5, (101,), 25), (TABLE_2, 15, (40, 40), 63), (TABLE_2, 16, (64, 32, 64), 63),
+], ids=["Table 1", "Table 2", "Table 3"])  # fmt: skip
 def test_parameter_counts_of_the_paper(model, tokens, sizes, printed):
     found = count(model, tokens, sizes)
     assert round(found / 1e6) == printed

@@ -243,6 +243,7 @@ def test_shared_layers_are_one_block_applied_again(kind):
         assert torch.allclose(parameter.grad, summed, rtol=1e-3, atol=1e-3 * float(summed.abs().max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["none", "learned", "rope", "alibi", "rpe", "fire"])
 def test_a_cache_holds_every_application_of_a_shared_block(encoding):
     sized = spec(data_spec("addition", 2, 3, room=9, position_ids=ENCODINGS[encoding]), encoding=encoding, shared=True)

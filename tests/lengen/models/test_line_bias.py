@@ -52,7 +52,7 @@ SETTINGS = {
     "encoder-decoder": {"encoding": "rope", "encoder_layers": 1},
     "encoder-decoder, shared": {"encoding": "rpe", "encoder_layers": 2, "shared": True, "norm_place": "sandwich"},
     "encoder-decoder, biased": {"attention_bias": Given(), "causal": False},
-    "encoder-decoder, windowed": {"attention_bias": lengen.Window(1), "encoding": "alibi"},
+    "encoder-decoder, windowed": {"attention_bias": lengen.Window(1), "encoding": "alibi", "norm_place": "post"},
 }
 SQUARE = torch.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]])
 SLOPES = st.lists(st.integers(-2, 2), min_size=1, max_size=4)

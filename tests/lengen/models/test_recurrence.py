@@ -42,8 +42,6 @@ RULES = {
     "half of the prompt": LoopsByLength(of="prompt", tokens=2, more=1, most=6),
     "few": LoopsByLength(of="prompt", more=-4, most=3),
 }
-
-
 COPY, PLAIN = Copy(5), Linear()
 PADDED = Linear(pad_query=True, pad_response=True)
 MODEL = {
@@ -174,10 +172,9 @@ def test_an_encoder_decoder_applies_both_its_stacks_as_by_hand(name):
     same_attention(model.attention(batch), record.attention)
 
 
-@pytest.mark.parametrize(
-    ("ids", "architecture"),
-    [("sinusoidal", "decoder"), ("learned", "decoder"), ("fire", "decoder"), ("sinusoidal", "encoder_decoder")],
-)
+@pytest.mark.parametrize(("ids", "architecture"), [
+    ("sinusoidal", "decoder"), ("learned", "decoder"), ("fire", "decoder"), ("sinusoidal", "encoder_decoder"),
+])  # fmt: skip
 @pytest.mark.parametrize("name", RECURRENT)
 def test_a_cache_grown_token_by_token_or_in_halves_gives_the_full_pass(name, ids, architecture):
     here = sized(name, architecture, encoding=ids, data=ABACUS if ids == "learned" else {})
@@ -196,6 +193,7 @@ def test_a_cache_grown_token_by_token_or_in_halves_gives_the_full_pass(name, ids
         torch.testing.assert_close(found, whole[:, part], atol=1e-6, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["decoder", "encoder_decoder"])
 @pytest.mark.parametrize("name", RECURRENT)
 def test_recurrent_models_write_what_reading_the_whole_text_again_gives(name, architecture):
@@ -280,6 +278,7 @@ def test_loops_are_those_of_the_rule(of, tokens, more, most, seed):
     assert [model.loops_of(*pair) for pair in zip(prompts, responses, strict=True)] == expected
 
 
+@pytest.mark.slow
 @torch.no_grad()
 @pytest.mark.parametrize("architecture", ["decoder", "encoder"])
 @pytest.mark.parametrize("inject", ["none", "input", "coordinates"])

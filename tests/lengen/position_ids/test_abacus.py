@@ -9,15 +9,14 @@ import lengen
 from lengen import Abacus as AbacusIds
 from lengen import ArithmeticData, Consecutive, Coupled, NoPositionIds, Randomised, RandomSpaces, validate
 from lengen import Randomised as RandomisedIds
-from lengen.data.writer import Writer
 from lengen.digits import OperandError, generator
-from lengen.formats.base import END, FIRST, PAD
+from lengen.formats.base import FIRST, PAD
 from tests.fixtures import written as thesis
-from tests.fixtures.decoding import check_decoding, ended
+from tests.fixtures.decoding import check_decoding, reading_again
 from tests.fixtures.models import random_model
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, vocab_of, writer
-from tests.lengen.data.test_random_spaces import abacus
+from tests.fixtures.settings import data_spec, fixed_data, problems, spec, two_operands, writer
+from tests.lengen.data.test_random_spaces import abacus, texts
 from tests.lengen.tasks.test_base import chi_square
 
 FORMATS = {
@@ -30,10 +29,6 @@ rows = st.lists(st.tuples(thesis.number(), thesis.number()).map(list), min_size=
 UNUSED = -1
 SIZES = torch.tensor([9])
 """Tokens of sequences, which these schemes do not need."""
-
-
-def texts(made: Writer, tokens: torch.Tensor) -> list[str]:
-    return [made.vocab.decode(row) for row in tokens]
 
 
 @pytest.mark.parametrize("split", [False, True])
@@ -132,33 +127,15 @@ def test_following_a_true_response_gives_its_ids(name, scheme, split):
         assert torch.equal(ids[inside], batch.ids[0].gather(1, place[:, None])[:, 0][inside])
 
 
-def greedy(model, data: ArithmeticData, row: list[str], most: int) -> list[int]:
-    """Token by token, the ids of the whole text counted anew each time."""
-    own = data.writer.write(problems(data.spec.data.task, [row]))
-    start, vocab = int(own.loss.int().argmax()), data.vocab
-    tokens = own.tokens[0, :start].tolist()
-    while len(tokens) < start + most:
-        if data.spec.data.position_ids.kind == "abacus":
-            ids = [min(k, 40) for k in abacus("".join(vocab.decode([t]) or "_" for t in tokens))]
-        else:
-            ids = own.ids[0, 0].tolist()[: len(tokens)]
-        with torch.no_grad():
-            best = int(model(torch.tensor([tokens]), torch.tensor(ids)[None, None])[0, -1].argmax())
-        tokens.append(best)
-        if best == END:
-            break
-    return ended(tokens[start:])
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_decoding_counts_digits_as_they_are_written(name):
     """A random model writes anything: numbers that are too long, broken by symbols, or no number."""
     data = two_operands(3, **FORMATS[name], **IDS["abacus"])
     model, made_data = random_model(spec(data, encoding="learned", norm_place="pre", tied=False), 3)
-    rows = [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]]
-    drawn = problems(data.task, rows)
-    _, slots, _ = made_data.writer.plan(drawn)
-    expected = [greedy(model, made_data, row, int(most)) for row, most in zip(rows, slots, strict=True)]
+    drawn = problems(data.task, [["12", "34"], ["99", "1"], ["1", "2"], ["999", "999"], ["7", "80"]])
+    each = [drawn.select(torch.tensor([row])) for row in range(5)]
+    expected = [reading_again(model, made_data, one, lambda text: [[min(k, 40) for k in abacus(text)]]) for one in each]
     check_decoding(model, made_data, drawn, expected)
     assert any(FIRST <= token < FIRST + 10 for row in expected for token in row), "digits are written"
 
@@ -185,7 +162,7 @@ def test_what_the_tables_do_not_hold_is_refused():
 def test_digits_come_first_in_every_vocabulary_and_runs_of_them_are_told_apart():
     """What `Abacus` takes for digits."""
     for options in FORMATS.values():
-        vocab = vocab_of(two_operands(9, **options))
+        vocab = two_operands(9, **options).vocab
         assert [vocab.id(str(digit)) for digit in range(10)] == list(range(FIRST, FIRST + 10))
     task = lengen.ListOps(digits=6)
     ids = lengen.DataSpec(task=task, format=lengen.Linear(), position_ids=AbacusIds(40))

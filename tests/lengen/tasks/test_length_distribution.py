@@ -26,7 +26,6 @@ from tests.fixtures.settings import (
     rows,
     sequences,
     sized,
-    vocab_of,
 )
 from tests.lengen.tasks.test_base import chi_square
 
@@ -67,10 +66,9 @@ def test_four_fifths_of_the_examples_are_short(task):
         assert abs(count - n * share) <= 1, "systematic sampling: to one"
 
 
-@pytest.mark.parametrize(
-    ("skew", "times"),
-    [(0.8, (15, 1)), (0.99, (1485, 4)), (0.5, (15, 4)), (0.0, (1, 1)), (0.99999, (14985, 4)), (1.0, (1, 0))],
-)
+@pytest.mark.parametrize(("skew", "times"), [
+    (0.8, (15, 1)), (0.99, (1485, 4)), (0.5, (15, 4)), (0.0, (1, 1)), (0.99999, (14985, 4)), (1.0, (1, 0)),
+])  # fmt: skip
 def test_planning_knows_how_often_each_length_is_trained(skew, times):
     """Of 2 to 5 and 6 to 20: four lengths share ``skew``, fifteen the rest."""
     found = collections.Counter(part("sorting", 20, 100, short=5, skew=skew).trained_lengths)
@@ -325,7 +323,7 @@ def test_batches_of_mixed_lengths_are_padded_behind_targets_and_no_padding_is_tr
 def test_vocabularies_are_as_large_as_printed(task):
     """Tables 4 and 5: 100 numbers, or 10 digits and the carry mark; the delimiter, PAD and an end that none needs."""
     data = sequences(task, 20, 100)
-    assert len(vocab_of(data)) == (14 if task in ("increment", "carries") else 103)
+    assert len(data.vocab) == (14 if task in ("increment", "carries") else 103)
     assert not data.format.build(data.task).ends
 
 

@@ -76,14 +76,10 @@ def test_threads_sleep_while_they_wait_once_a_training_starts_unless_the_user_sa
     assert done.stdout.strip() == str(policy), done.stderr
 
 
-@pytest.fixture
-def seconds(monkeypatch):
+def test_measuring_is_no_training_and_a_resumed_clock_adds_to_its_checkpoint(monkeypatch):
     """Every look at the clock is a second later than the one before."""
     looks = itertools.count()
     monkeypatch.setattr(clocks.time, "monotonic", lambda: float(next(looks)))
-
-
-def test_measuring_is_no_training_and_a_resumed_clock_adds_to_its_checkpoint(seconds):
     one = Clock()
     one.start()
     one.stop()

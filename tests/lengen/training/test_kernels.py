@@ -32,8 +32,6 @@ SHORT = spec(
     replace(TEST, lengths=(1,), counts=(2,), examples=4),
     layers=1,
 )
-
-
 COMPILED = replace(SHORT, train=replace(SHORT.train, compile=True, precision="32-true"))
 needs_compiler = pytest.mark.skipif(missing_compiler() is not None, reason="nothing can be compiled here: no compiler")
 LONG = replace(SHORT, train=replace(SHORT.train, steps=1_000_000, precision="32-true"))
@@ -85,10 +83,9 @@ def test_no_clock_is_read_and_every_seed_trains_alike(monkeypatch):
     assert not re.search(r"\btime\b|\bclock\b\(", re.sub(r'"""(.|\n)*?"""', "", source))
 
 
-@pytest.mark.parametrize(
-    ("sets", "products"),
-    [((), "emulated"), (("avx2", "avx512f"), "emulated"), (("avx512_bf16",), "native"), (("amx_bf16",), "native")],
-)
+@pytest.mark.parametrize(("sets", "products"), [
+    ((), "emulated"), (("avx2", "avx512f"), "emulated"), (("avx512_bf16",), "native"), (("amx_bf16",), "native"),
+])  # fmt: skip
 def test_products_are_rounded_by_processors_that_can(monkeypatch, sets, products):
     monkeypatch.setattr(kernels, "machine", lambda: Machine("any", sets, 2))
     assert choose(SHORT, "cpu").products == products
