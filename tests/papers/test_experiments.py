@@ -9,7 +9,7 @@ from matplotlib.text import Text
 from lengen import Decoder, Encoder, EncoderDecoder, SequenceModule, TaskData, build_model, models, plotting, validate
 from lengen.experiment import PROFILES
 from lengen.settings.changes import overlay
-from lengen.training.run import measurements
+from lengen.settings.spec import declared
 from reproduce import figures
 from reproduce.catalogue import CATALOGUE
 from reproduce.store.checkout import stores
@@ -117,7 +117,8 @@ def measuring():
     for paper in CATALOGUE.papers():
         for item in CATALOGUE.experiments(paper):
             spec = item.specs.get("smoke")
-            own = () if spec is None else measurements(spec)
+            declares = declared(spec, "measurements")
+            own = declares(spec) if declares else ()
             if own:
                 asked = [getattr(getattr(each, "asked", None), "__name__", "") for each in own]
                 kind = (paper, *map(type, own), *asked, type(spec.data.format))
