@@ -9,20 +9,14 @@ import functools
 import hashlib
 import itertools
 import json
-import multiprocessing
 import os
 import platform
 import re
-import signal
-import sys
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
@@ -30,7 +24,6 @@ from reproduce import PROGRAM
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.published_values import Value as Published
 from reproduce.comparison.published_values import values
-from reproduce.runs.costs import usable_cores
 from reproduce.store.checkout import checkout, code_digest, others
 from reproduce.store.files import StoreError, write_bytes
 from reproduce.store.store import Store
@@ -38,8 +31,6 @@ from reproduce.store.store import Store
 if TYPE_CHECKING:
     from lengen.plotting.frames import Value
 
-T = TypeVar("T")
-R = TypeVar("R")
 NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
 """Numbers of figures in papers: 1, 7a, 4.1 or B.1."""
 KINDS = ("svg", "png")
@@ -178,7 +169,7 @@ def write(
     tell: Callable[[int, int], None] | None = None,
     left: list[Path] | None = None,
 ) -> list[list[Path]]:
-    """Draw what is not drawn yet, on all cores, and write it; returns the files of each sheet, changed or not.
+    """Draw what is not drawn yet, and write it; returns the files of each sheet, changed or not.
 
     Other versions of the libraries that draw give other bytes of the same picture.
 
@@ -198,13 +189,9 @@ def write(
         for sheet, made_of in zip(wanted, sums, strict=True)
         if not all(notes.is_current(path, made_of) for path in sheet.files())
     ]
-    if todo:
-        from lengen import plotting  # noqa: F401  (once, before processes part)
-
     other = left is not None and others(LIBRARIES)
-    for done, (at, contents) in enumerate(each(_drawn, [sheet for sheet, _ in todo]), start=1):
-        sheet, made_of = todo[at]
-        for kind, content in contents.items():
+    for done, (sheet, made_of) in enumerate(todo, start=1):
+        for kind, content in render(sheet.figure, sheet.runs, sheet.kinds, sheet.behind).items():
             path = sheet.file(kind)
             if not (path.exists() and path.read_bytes() == content):
                 if left is not None and other and committed(path):
@@ -216,10 +203,6 @@ def write(
             tell(done, len(todo))
     notes.save()
     return [sheet.files() for sheet in wanted]
-
-
-def _drawn(sheet: Sheet) -> dict[str, bytes]:
-    return render(sheet.figure, sheet.runs, sheet.kinds, sheet.behind)
 
 
 def render(
@@ -394,53 +377,3 @@ class Drawn:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-# ------------------------------------------------------------------ on all cores
-
-
-class EndedError(ValueError):
-    """A process that worked was ended from outside; one sentence for the user."""
-
-
-def each(work: Callable[[T], R], items: Sequence[T], workers: int | None = None) -> Iterator[tuple[int, R]]:
-    """Yield ``(place, work(item))`` of every item in the order in which they get ready.
-
-    ``workers``: as many as cores.
-
-    One process does it all where there is one worker or one item, and where forking is not safe: outside of Linux,
-    beside other threads, and after torch was loaded.
-    """
-    workers = min(usable_cores() if workers is None else workers, len(items))
-    forks = sys.platform == "linux" and threading.active_count() == 1 and "torch" not in sys.modules
-    if workers < 2 or not forks:
-        yield from ((place, work(item)) for place, item in enumerate(items))
-        return
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _hold, (work, items))
-    try:
-        places = {pool.submit(_at, place): place for place in range(len(items))}
-        for done in as_completed(places):
-            yield places[done], done.result()
-    except BrokenProcessPool:
-        raise EndedError(
-            "a process was ended while it worked, as happens where memory is short: free some and give the same "
-            "command again"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_held: tuple[Callable[[Any], Any], Sequence[Any]]
-
-
-def _hold(work: Callable[[T], R], items: Sequence[T]) -> None:
-    """Keep in a new process what it was forked with; whoever interrupts the command interrupts its first process."""
-    global _held
-    _held = work, items
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _at(place: int) -> Any:
-    work, items = _held
-    return work(items[place])

@@ -24,34 +24,6 @@ from tests.fixtures.drawings import figures as constructed
 from tests.fixtures.toy_paper import BLANK
 
 ROOT = Path(__file__).resolve().parents[2]
-SEVERAL = """
-import os
-import shutil
-from reproduce import figures
-from tests.fixtures.drawings import figures as constructed
-from tests.fixtures.toy_paper import BLANK
-
-def work(place):
-    figure, runs = constructed()[place]
-    return figures.render(figure, runs), os.getpid()
-
-found = [dict(figures.each(work, range(3), workers)) for workers in (1, 2)]
-alone, beside = ([some[place] for place in range(3)] for some in found)
-assert [pictures for pictures, _ in alone] == [pictures for pictures, _ in beside]
-assert {process for _, process in alone} == {os.getpid()} and os.getpid() not in {process for _, process in beside}
-
-def ended(place):
-    os.kill(os.getpid(), 9)
-
-try:
-    list(figures.each(ended, range(3), 2))
-except figures.EndedError as error:
-    print(error)
-try:
-    list(figures.each([1, 2, 3].__getitem__, [0, 9], 2))
-except IndexError as error:
-    print("IndexError")
-"""
 
 
 def draw_in_another_process(home: Path, **environment: str) -> str:
@@ -349,20 +321,6 @@ def test_a_picture_is_the_same_whether_drawn_alone_or_beside_the_other():
     for figure, runs in constructed():
         both = figures.render(figure, runs)
         assert both == figures.render(figure, runs, ["svg"]) | figures.render(figure, runs, ["png"])
-
-
-@pytest.mark.slow
-def test_several_processes_draw_what_one_draws():
-    """In a process of its own: this one may have threads, and then nothing is forked."""
-    done = subprocess.run([sys.executable, "-c", SEVERAL], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    killed, wrong = done.stdout.splitlines()
-    assert "a process was ended while it worked" in killed and wrong == "IndexError"
-
-
-def test_one_process_does_it_where_forking_is_not_safe(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", object())
-    assert dict(figures.each(lambda item: item + 1, [1, 2, 3], 2)) == {0: 2, 1: 3, 2: 4}
 
 
 @pytest.mark.parametrize("other", ["", "matplotlib 3.10.0 (locked: 3.11.2)"])
