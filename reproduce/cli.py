@@ -153,7 +153,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Answer one command and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if "_ARGCOMPLETE" in os.environ:  # a shell wants to know how the line may go on
-        _resolved("completion:answer")(parser())
+        import argcomplete
+
+        argcomplete.autocomplete(parser())
 
     typed = with_options(arguments)
     for word in typed:

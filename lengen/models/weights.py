@@ -75,8 +75,7 @@ def fill(model: nn.Module, path: Path) -> None:
     (``_orig_mod.``); weights may stand beside a step or an optimizer, under one of the keys `BESIDE`.
     """
     held = content(path)
-    parts = [held[key] for key in BESIDE if key in held] if isinstance(held, dict) else []
-    held = parts[0] if parts and isinstance(parts[0], dict) else held
+    held = held if not isinstance(held, dict) else next((held[key] for key in BESIDE if key in held), held)
     if not isinstance(held, dict) or not held or not all(isinstance(each, Tensor) for each in held.values()):
         raise WeightsError(f"{path} holds no weights by their names: {EXPECTED}")
     wanted = model.state_dict()

@@ -18,8 +18,7 @@ from torch import Tensor
 from lengen.formats.base import END, FIRST
 from lengen.models import Transformer
 from lengen.settings.spec import Spec
-from lengen.settings.subspaces import Subspaces
-from papers.coupling.theorem import DIGIT_HINGES, Sizes, sizes_of
+from papers.coupling.theorem import DIGIT_HINGES, Sizes, Subspaces, sizes_of
 
 DIGITS = slice(FIRST, FIRST + 10)
 """Token ids of the digits."""

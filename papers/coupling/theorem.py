@@ -9,6 +9,7 @@ stands in ERRATA.md beside this file.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -18,10 +19,11 @@ from lengen.position_ids.digit_places import Coupled
 from lengen.settings.model import ModelSpec
 from lengen.settings.sections import NUMBER_FORMATS, DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec
-from lengen.settings.subspaces import Subspaces
 from lengen.tasks.addition import Addition
 from papers.coupling.profiles import SCRATCHPAD
 
+Subspaces = dict[str, slice]
+"""Coordinates of the residual stream by name."""
 DIGIT_HINGES = 21
 """Sums of a column, the carry into it included, are 0 to 19; every one begins at a hinge and ends at the next."""
 HIDDEN = 2 * DIGIT_HINGES + 3
@@ -68,7 +70,7 @@ class Sizes:
     @property
     def width(self) -> int:
         """The width d = 2 (P_1 + P_2) + 19."""
-        return self.subspaces().width
+        return 2 * sum(self.bits) + 19
 
     @property
     def sharpness(self) -> int:
@@ -88,14 +90,16 @@ class Sizes:
         return math.ceil(math.log(29.7 * self.tokens / TOLERANCE) / 2)
 
     def subspaces(self) -> Subspaces:
-        """Return the coordinates of the residual stream by their names in D.4."""
+        """Return the coordinates of the residual stream, side by side, by their names in D.4."""
         first, second = self.bits
-        return Subspaces(
-            NUM=1, IS_BOS=1, FULL_ONES=1,
-            PRE_SUM=1, PRE_CARRY=1, PRE_ARROW=1, PRE_EOS=1,
-            SUM=10, ARROW=1, EOS=1,
-            POS_1=first, POS_1_NEXT=first, POS_2=second, POS_2_NEXT=second,
-        )  # fmt: skip
+        sizes = {
+            "NUM": 1, "IS_BOS": 1, "FULL_ONES": 1,
+            "PRE_SUM": 1, "PRE_CARRY": 1, "PRE_ARROW": 1, "PRE_EOS": 1,
+            "SUM": 10, "ARROW": 1, "EOS": 1,
+            "POS_1": first, "POS_1_NEXT": first, "POS_2": second, "POS_2_NEXT": second,
+        }  # fmt: skip
+        ends = accumulate(sizes.values())
+        return {name: slice(end - sizes[name], end) for name, end in zip(sizes, ends, strict=True)}
 
 
 class TheoremSpec(Spec, frozen=True, kw_only=True):

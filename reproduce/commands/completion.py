@@ -7,23 +7,13 @@ import argparse
 
 from reproduce.catalogue import CATALOGUE, SelectorError
 
-PROGRAM = "reproduce"
-"""The script that is installed with the package."""
-
 
 def completion_command(options: argparse.Namespace) -> int:
     """Print the script; a shell that evaluates it completes the program ``reproduce``."""
     from argcomplete.shell_integration import shellcode
 
-    print(shellcode([PROGRAM], shell=options.shell))
+    print(shellcode(["reproduce"], shell=options.shell))
     return 0
-
-
-def answer(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell that asks by the variable _ARGCOMPLETE, and end."""
-    import argcomplete
-
-    argcomplete.autocomplete(parser)
 
 
 def selectors(prefix: str) -> list[str]:

@@ -132,10 +132,10 @@ def test_too_soft_attention_fails():
 def test_sum_is_one_hot_while_its_input_is_wrong_by_at_most_the_tolerance(a, b, left, right, carried, error):
     """Columns (left, right) and then (a, b); NUM is the digit just written, from the column before."""
     at = EXAMPLE.subspaces()
-    enter, leave = torch.zeros(HIDDEN, at.width), torch.zeros(at.width, HIDDEN)
+    enter, leave = torch.zeros(HIDDEN, EXAMPLE.width), torch.zeros(EXAMPLE.width, HIDDEN)
     set_feed_forward(enter, leave, at)
     before = left + right + carried
-    x = torch.zeros(at.width)
+    x = torch.zeros(EXAMPLE.width)
     x[at["FULL_ONES"]], x[at["PRE_SUM"]], x[at["PRE_CARRY"]] = 1, a + b + error, left + right
     x[at["NUM"]] = before % 10
     digit = (leave @ (enter @ x).relu())[at["SUM"]]
