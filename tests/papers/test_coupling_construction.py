@@ -279,5 +279,6 @@ def test_a_specification_that_does_not_fit_is_one_sentence(change, sentence):
 def test_the_width_grows_with_the_logarithm_of_operands_and_digits(size, width):
     """The row of the README: d = 2 (P_1 + P_2) + 19."""
     assert Sizes(operands=size, digits=size).width == width
+    assert Sizes(operands=size, digits=size).subspaces()["POS_2_NEXT"].stop == width
     page = (Path(__file__).parents[2] / "papers/coupling/README.md").read_text(encoding="utf-8")
     assert f" {width} for " in " ".join(page.split())
