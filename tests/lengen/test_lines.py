@@ -116,7 +116,7 @@ def test_ranges_hints_and_numbers_of_numpy_are_values_and_a_class_is_none():
     ({"digits": 3, "data.task.digits": 4}, "'digits' and 'data.task.digits' are one setting"),
     ({"digit": 3}, "there is no setting 'digit'; nearest: digits"),
     ({"task": "sorting", "digits": 3}, "nearest: init, hints; sorting itself has longest, short, skew"),
-    ({"task": 5}, "data.task=5: expected a task: one of addition"),
+    ({"task": 5}, "data.task=5: expected a task: one of"),
     ({"task": {"kind": "knitting"}}, "data.task: unknown task 'knitting'"),
     ({"position_ids": [1]}, r"data.position_ids=\[1\]: expected a scheme of position ids"),
     ({"encoding": {"kind": "nope"}}, "model.encoding: unknown encoding 'nope'"),
