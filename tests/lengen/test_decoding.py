@@ -89,7 +89,9 @@ def test_all_ways_agree_where_models_are_right_and_where_they_are_wrong(name):
     assert sum(row[-1:] == [END] for row in texts) > 10
 
 
-@pytest.mark.parametrize("name", ["parity", "addition", "addition-unpadded"])
+@pytest.mark.parametrize(
+    "name", ["parity", *(pytest.param(name, marks=pytest.mark.slow) for name in ("addition", "addition-unpadded"))]
+)
 def test_cell_scores_count_what_plain_decoding_writes(name):
     model, data = half_trained(name)
     task = replace(data.task, **({"bits": 2} if name == "parity" else {"digits": 2}))
@@ -225,6 +227,7 @@ def test_models_that_see_later_places_write_by_reading_the_whole_text_again(name
         assert any(row[-1] == END and len(row) < 4 for row in responses), "some end early"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINED)
 def test_cell_scores_of_encoder_decoders_count_what_plain_decoding_writes(name):
     encoding, options = TRAINED[name]
