@@ -217,7 +217,7 @@ def test_a_score_counts_both_edges_and_a_bound_on_its_side():
 
 def run_of(spec, **changed):
     info: dict = {"spec": spec.to_dict(), "spec_hash": spec.hash()} | changed
-    return type("Run", (), {"info": info, "constructed": not spec.train.steps})()
+    return type("Run", (), {"info": info, "spec": spec, "constructed": not spec.train.steps})()
 
 
 def test_the_specification_decides_the_distance_and_the_farthest_counts():
