@@ -238,7 +238,7 @@ FIG44 = row(
 PAPER_ONLY = {"paper": BASE["paper"]}
 LONGEST: Changes = {"test": {"lengths": (*up_to(20), 25)}, "measure": {"uncertainty": (19, 25)}}
 FIG43 = row(
-    "fig4.3", "Figure 4.3, Section 4.3.1", axes=(axis("setting", {"spaces": "random spaces"}),), night=1,
+    "fig4.3", "Figure 4.3, Section 4.3.1", axes=(axis("setting", {"spaces": "random spaces"}),), night=3,
     says="entropy is low in distribution; outside it grows, and the end comes too early",
     skip={"cpu": MINUTES},
     make=lambda kind: at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2], REVERSED)

@@ -49,16 +49,16 @@ def test_every_experiment_is_there_and_both_sides_of_a_comparison_have_one_size(
 
 def test_a_night_has_five_seeds_of_main_statements_and_the_whole_paper_leaves_out_what_takes_minutes():
     five = {"fig4.1/1-3_digit", "table4.3/10k-add-w64", "table4.3/10k-mix-w64"}
-    five |= {name for name in NAMES if name.startswith(("fig4.5/", "published/"))}
+    five |= {name for name in NAMES if name.startswith(("fig4.5/", "published/", "ablation/"))}
     for name, experiment in NAMES.items():
         if "night" in experiment.specs:
             home = CATALOGUE.home(experiment, "night").name.removeprefix(f"{PAPER}/")
-            seeds = 5 if home in five and not name.startswith("figB.1/") else 1 if name == "fig4.3/spaces" else 3
+            seeds = 5 if home in five and not name.startswith("figB.1/") else 3
             assert len(experiment.default_seeds("night")) == seeds, name
     extra = {name for name, experiment in NAMES.items() if "cpu" in experiment.extra}
     assert extra & AT_CPU == AT_CPU
     beyond = {name for name, experiment in NAMES.items() if "night" in experiment.extra}
-    asserted = {name for name in NAMES if name.startswith(("asserted/", "published/"))}
+    asserted = {name for name in NAMES if name.startswith(("asserted/", "published/", "ablation/"))}
     assert beyond == {"table4.3/10k-add-w128", "table4.3/10k-mix-w128"} | asserted
     assert not extra & {"fig4.5/ape", "fig4.5/spaces", "fig4.5/abacus", "fig4.1/1-3_digit"}, "headline claims"
     assert all("cpu" in NAMES[name].specs for name in extra), "what has no size cannot be left out"
