@@ -160,8 +160,7 @@ def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
 def _sizes(experiment: Experiment) -> str:
     """Return layers and width of our model, and those published."""
     models = [experiment.specs[profile].model for profile in ("night", "paper")]
-    ours, theirs = (f"{model.layers} x {model.width}" for model in models)
-    return f"{ours} ({theirs})"
+    return "{} ({})".format(*(f"{model.layers} x {model.width}" for model in models))
 
 
 def _measured(cell: re.Match[str], paper: str, facts: Facts) -> str:
