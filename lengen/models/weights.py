@@ -50,7 +50,7 @@ def content(path: Path) -> Any:
         return torch_file(path)
     except WeightsError:
         raise
-    except OSError as error:
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise WeightsError(f"{path} cannot be read ({error.strerror}): {EXPECTED}") from None
     except (SafetensorError, ValueError) as error:
         reason = " ".join(str(error).split())[:120] or "no message"
