@@ -120,8 +120,8 @@ def measuring():
             declares = declared(spec, "measurements")
             own = declares(spec) if declares else ()
             if own:
-                asked = [getattr(getattr(each, "asked", None), "__name__", "") for each in own]
-                kind = (paper, *map(type, own), *asked, type(spec.data.format))
+                functions = [getattr(getattr(each, "function", None), "__name__", "") for each in own]
+                kind = (paper, *map(type, own), *functions, type(spec.data.format))
                 found.setdefault(kind, pytest.param(spec, id=item.name))
     return list(found.values())
 

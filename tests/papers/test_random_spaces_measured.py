@@ -287,8 +287,8 @@ def test_specifications_survive_json_and_summaries_are_over_prompts_that_still_w
                 spec = experiment.specs[profile]
                 assert from_dict(spec.to_dict(), MeasuredSpec) == spec
                 assert type(from_dict(spec.to_dict())) is Spec
-                asked = [callback.asked for callback in measured.measurements(spec)]
-                assert asked == [measured.answers, measured.by_place, measured.alignments]
+                functions = [callback.function for callback in measured.measurements(spec)]
+                assert functions == [measured.answers, measured.by_place, measured.alignments]
                 assert max(spec.measure.uncertainty, default=1) <= max(spec.test.lengths)
     generator = np.random.default_rng(0)
     values = generator.random((3, 20, 6)).astype(np.float32)
