@@ -148,8 +148,8 @@ def read_lines(lines: Iterable[str], task: Task | str | None = None, name: str =
     problems, wrong = [], []
     for number, text in filled(lines, header=task is not None):
         try:
-            if task is None and not text.lstrip().startswith("{"):
-                raise TaskError(f"'{text.strip()[:60]}' does not name its task")
+            if task is None and not text.startswith("{"):
+                raise TaskError(f"'{text[:60]}' does not name its task")
             problems.append(_of_json(text) if task is None else read_line(text, task, f"{name}/{number}"))
         except TaskError as error:
             wrong.append(f"line {number}: {error}")

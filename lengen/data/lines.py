@@ -81,7 +81,7 @@ def filled(lines: Iterable[str], header: bool = True) -> Iterator[tuple[int, str
     [(1, '12+34=46'), (3, '7+8=15')]
     """
     for number, line in enumerate(lines, start=1):
-        text = line.strip().strip("$")
+        text = line.removeprefix(BYTE_ORDER_MARK).strip().strip("$")
         if text and not (header and number == 1 and not any(char.isdigit() for char in text)):
             yield number, text
 
@@ -127,7 +127,7 @@ def read_problems(path: Path, task: Task, writer: Writer) -> Problems:
                 longest = int(writer.lengths(problems[-1]).max())
                 writer.write(problems[-1])  # raises if its position ids do not suffice
         except OperandError as error:
-            wrong.append(f"line {number}: '{line.strip()[:60]}': {error}")
+            wrong.append(f"line {number}: '{line[:60]}': {error}")
     if wrong or not problems:
         raise OperandError(f"{path}: {listed(wrong) or 'it holds no problem'}")
     return Problems.joined(problems)
@@ -175,7 +175,7 @@ def typed_lines(stream: Iterable[str], task: Task | None) -> Iterator[list[str]]
 
     Without a task its words.
     """
-    for number, line in filled((text.removeprefix(BYTE_ORDER_MARK) for text in stream), header=False):
+    for number, line in filled(stream, header=False):
         if not line.startswith("#"):
             try:
                 yield line.split() if task is None else typed_operands(line.split(), task)

@@ -208,7 +208,7 @@ PUBLISHED = row(
 ABLATION = row(
     "ablation", "Figure 4.5", says=lambda kind: KINDS[kind][1], night=HEADLINE, skip=OURS,
     axes=(_kinds({"abacus": KINDS["abacus"]}),),
-    make=lambda kind: at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2][:-1]),
+    make=lambda kind: at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2][:-1]),  # all but AS_PUBLISHED
 )  # fmt: skip
 """Abacus with the norm, tying, dropout and final rate of the other kinds."""
 
@@ -241,7 +241,7 @@ FIG43 = row(
     "fig4.3", "Figure 4.3, Section 4.3.1", axes=(axis("setting", {"spaces": "random spaces"}),), night=3,
     says="entropy is low in distribution; outside it grows, and the end comes too early",
     skip={"cpu": MINUTES},
-    make=lambda kind: at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2], REVERSED)
+    make=lambda kind: at_profiles(written(kind), REVERSED)
     | at_profiles(PAPER_ONLY, LONGER, LARGE, SPACES, REVERSED, LONGEST, steps(1_000_000, batch=512)),
 )  # fmt: skip
 FIG46 = row(

@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from lengen.experiment import Experiment
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison
 from reproduce.comparison.distance import SHORTER
@@ -148,18 +147,19 @@ def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
     for comparison in comparisons:
         for entry in CATALOGUE.published(comparison.paper).get("front", []):
             see = entry["see"]
-            experiment = CATALOGUE.select_one(f"{comparison.paper}/{CELL.findall(see)[0][0]}")
-            for cell in CELL.finditer(see):
+            cells = list(CELL.finditer(see))
+            for cell in cells:
                 see = see.replace(cell[0], _measured(cell, comparison.paper, facts))
             score = hard(comparison.lines)
             name = f"[{overview.numbered(comparison)}](docs/papers/{comparison.paper}.md)"
-            rows.append([name, entry["promises"], see, _sizes(experiment), f"{score.within_5} of {score.compared}"])
+            sizes = _sizes(f"{comparison.paper}/{cells[0][1]}")
+            rows.append([name, entry["promises"], see, sizes, f"{score.within_5} of {score.compared}"])
     return table(["paper", "it promises", "we see", "layers x width (theirs)", "met"], rows)
 
 
-def _sizes(experiment: Experiment) -> str:
-    """Return layers and width of our model, and those published."""
-    models = [experiment.specs[profile].model for profile in ("night", "paper")]
+def _sizes(name: str) -> str:
+    """Return layers and width of our model of an experiment, and those published."""
+    models = [CATALOGUE.select_one(name).specs[profile].model for profile in ("night", "paper")]
     return "{} ({})".format(*(f"{model.layers} x {model.width}" for model in models))
 
 
