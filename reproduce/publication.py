@@ -27,7 +27,7 @@ HEIGHT, EDGE, LETTER = 20, 6, 6.6
 """Pixels: of a badge, left and right of its text, of a letter on average."""
 LEFT, OPEN, GOOD = "#555555", "#6b6b6b", "#22763b"
 """Colours of the left side, and of the right one without and with values: dark enough for white text."""
-BADGE = Path(__file__).with_name("badge.svg").read_text(encoding="utf-8")
+BADGE = Path(__file__).with_name("badge.svg")
 """A badge, with names in braces for what differs."""
 
 
@@ -43,7 +43,7 @@ def badge(left: str, right: str, colour: str) -> str:
     widths = [round(len(text) * LETTER) + 2 * EDGE for text in (left, right)]
     title, left, right = (escape(text, quote=True) for text in (f"{left}: {right}", left, right))
     start, rooms = widths[0] + EDGE, [width - 2 * EDGE for width in widths]
-    return BADGE.format(
+    return BADGE.read_text("utf-8").format(
         title=title, left=left, right=right, widths=widths, whole=sum(widths), rooms=rooms, start=start, edge=EDGE,
         height=HEIGHT, colours=(LEFT, colour),
     )  # fmt: skip

@@ -26,7 +26,7 @@ NOTICE = 180
 """Seconds before the time limit at which a worker is told; Slurm may be a minute early."""
 PATIENCE = 60
 """Seconds that sbatch may take."""
-SCRIPT = Path(__file__).with_name("worker.sbatch").read_text(encoding="utf-8")
+SCRIPT = Path(__file__).with_name("worker.sbatch")
 """The script of a worker, with names in braces for what differs; a brace of its own is doubled."""
 
 
@@ -85,7 +85,7 @@ class Slurm:
         places = {"home": str(home), "root": str(self.root), "python": sys.executable}
         quoted = {name: shlex.quote(place) for name, place in places.items()}
         lines = "\n".join(f"#SBATCH {shlex.quote(option)}" for option in options)
-        return SCRIPT.format(options=lines, words=shlex.join(self.words), about=about, **quoted)
+        return SCRIPT.read_text("utf-8").format(options=lines, words=shlex.join(self.words), about=about, **quoted)
 
 
 def submitted(arguments: Sequence[str]) -> str:
