@@ -16,11 +16,14 @@ PYTEST  ?= -n auto
 .PHONY: help setup reproduce night published matrix figures compare report bench docs site test soak lint
 
 help:  ## this list
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
-	@"$(PYTHON)" -m papers | awk -F '\t' '$$4 == "" { printf "reproduce-paper%s\t%s\n", $$1, $$3 }' | expand -t 20
-	@printf 'night-paperN\tone of them with three seeds and more\n' | expand -t 20
-	@printf 'published-paperN\tone of them at the published setting, on a GPU\n' | expand -t 20
-	@echo "PROFILE=smoke|cpu|night|paper (now $(PROFILE)), PYTHON=$(PYTHON) (3.11 or newer), TORCH=cpu|cuda (now $(TORCH))"
+	@{ grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/'; \
+	"$(PYTHON)" -m papers | awk -F '\t' '$$4 == "" { printf "reproduce-paper%s\t%s\n", $$1, $$3 }'; \
+	printf 'night-paperN\tone of them with three seeds and more\n'; \
+	printf 'published-paperN\tone of them at the published setting, on a GPU\n'; } | \
+	awk -F '\t' '{ n = split($$2, words, " "); line = sprintf("%-19s", $$1); for (i = 1; i <= n; i++) { \
+	if (length(line) + length(words[i]) > 79) { print line; line = sprintf("%19s", "") } line = line " " words[i] } print line }'
+	@echo "PROFILE=smoke|cpu|night|paper (now $(PROFILE)), TORCH=cpu|cuda (now $(TORCH)),"
+	@echo "PYTHON=$(PYTHON) (3.11 or newer)"
 
 setup: $(STAMP)  ## create .venv with the locked versions and this project: 1.5 GB, 3 to 5 minutes with pip
 	@test -z "$(filter setup,$(MAKECMDGOALS))" || echo "ready: now type .venv/bin/reproduce solve coupling/thm4.1/construction 57 48 96, or make reproduce-paper1; make help lists the rest"

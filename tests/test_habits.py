@@ -110,8 +110,10 @@ def test_setup_in_a_folder_with_a_space_installs_with_uv_and_ends_with_what_to_t
 
 def test_no_number_stands_for_what_is_no_paper():
     python = f"PY={sys.executable}"
-    listed = re.findall(r"(?m)^reproduce-paper(\d)", made(ROOT, "help", python).stdout)
+    told = made(ROOT, "help", python).stdout
+    listed = re.findall(r"(?m)^reproduce-paper(\d)", told)
     assert listed == ["1", "2", "3", "4"], "make matrix alone"
+    assert max(map(len, told.splitlines())) <= 80
     refused = made(ROOT, "--old-file=setup", "reproduce-paper5", python)
     assert refused.returncode == 2 and "there is no paper 5; make help lists them" in refused.stderr
 

@@ -395,16 +395,15 @@ def lines_of(options: argparse.Namespace, sources: Sources) -> exporting.Lines:
     return lines.training(data, steps or range(spec.train.steps), name)
 
 
-def drawn(options: argparse.Namespace, task: str, size: int | None) -> list[benchmark.Problem]:
+def drawn(options: argparse.Namespace, task: str, size: int | None) -> Iterable[benchmark.Problem]:
     """Return the problems of a task that options name."""
-    names = {"split": options.split, "examples": options.examples, "version": options.protocol}
-    return benchmark.problems(task, size, **names, seed=options.seed or 0)
+    return evaluating.stream(task, size, options.split, options.examples, options.seed or 0, options.protocol)
 
 
 def problems(options: argparse.Namespace, _: Sources) -> None:
     """Print the problems of a task as lines of JSON."""
     size = options.size or benchmark.task_of(options.task, options.protocol).papers
-    print("".join(f"{problem.line()}\n" for problem in drawn(options, options.task, size)), end="")
+    sys.stdout.writelines(f"{problem.line()}\n" for problem in drawn(options, options.task, size))
 
 
 def card_of(options: argparse.Namespace, files: Sequence[Path]) -> str:

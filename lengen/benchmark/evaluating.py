@@ -85,6 +85,13 @@ def problems(
         >>> problem.prompt, problem.answer
         ('46+47=', '93')
     """
+    return list(stream(source, size, split, examples, seed, version))
+
+
+def stream(
+    source: "str | Spec", size: int | None, split: str, examples: int | None, seed: int, version: int
+) -> Iterable[Problem]:
+    """Return the same as `problems`; training problems one after another, without a list of them."""
     if split not in ("test", "carry", "train"):
         raise TaskError(f"split={split!r}: expected 'test', 'carry' or 'train'")
     if version not in (1, 2):
@@ -103,7 +110,7 @@ def problems(
         size = task.papers if size is None else size
         task.lengths(size, version)  # a size that there is
         tested = held_out(source, size) if version > 1 else {problem.prompt for problem in frozen(source, version=1)}
-        return list(training(task, size, seed, examples or EXAMPLES, tested, version))
+        return training(task, size, seed, examples or EXAMPLES, tested, version)
     if split != "test" or size is not None:
         raise TaskError(f"{source!r:.60} is no task of the benchmark: only those have a size and split='train'")
     from lengen.benchmark.lines import tests

@@ -264,11 +264,11 @@ class AccuracyGrid(Measurement):
         self.examples = whole("examples", examples)
         self.free_running = free_running
         self.sampled = whole("sampled", sampled, least=0)
+        if folder is not None:
+            if not isinstance(folder, str | Path) or Path(folder).is_file():
+                raise OperandError(f"folder={folder!r:.80}: expected the path of a folder, and no file there")
+            Path(folder).mkdir(parents=True, exist_ok=True)
         self.folder = None if folder is None else Path(folder)
-        if self.folder is not None:
-            if self.folder.is_file():
-                raise OperandError(f"folder={str(folder)!r:.80}: it is a file; expected a folder")
-            self.folder.mkdir(parents=True, exist_ok=True)
         self._unkept, self._of = 0.0, ""
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:

@@ -44,7 +44,7 @@ class EditDistanceCurve(Measurement):
         >>> measured = lengen.EditDistanceCurve(lengths=(1, 2), examples=4)
         >>> module = lengen.train("copy", digits=2, steps=2, batch=4, callbacks=measured)
         >>> sorted(measured.logged())
-        ['edits_per_token/length=1,count=1', 'edits_per_token/length=2,count=1']
+        ['edits_per_token/length=1', 'edits_per_token/length=2']
     """
 
     def __init__(
@@ -60,7 +60,8 @@ class EditDistanceCurve(Measurement):
         self.curve: dict[int, float] = {}
 
     def _name(self, length: int) -> str:
-        return f"edits_per_token/{cell_name((length, *self.counts) if len(self.counts) == 1 else (length,))}"
+        second = self.counts if len(self.counts) == 1 and "count" in self.scored.grid.axes else ()
+        return f"edits_per_token/{cell_name((length, *second))}"
 
     def logged(self) -> dict[str, float]:
         """Return edits per token of each length."""

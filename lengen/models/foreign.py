@@ -40,8 +40,8 @@ def logits_of(network: Predicting, batch: Batch) -> Tensor:
     logits = network.predict(batch)
     rows, length = batch.tokens.shape
     shape = tuple(logits.shape) if isinstance(logits, Tensor) else ()
-    if len(shape) != 3 or shape[:2] != (rows, length - 1):
-        remedy = f"expected logits ({rows}, {length - 1}, vocabulary): a row for every token of the batch but the first"
+    if len(shape) != 3 or shape[:2] != (rows, length - 1) or shape[2] <= batch.tokens.max():
+        remedy = f"expected ({rows}, {length - 1}, vocabulary), a row for each token but the first, a column for an id"
         raise TypeError(f"{type(network).__name__}.predict gave {shape or type(logits).__name__}; {remedy}")
     return logits
 

@@ -170,6 +170,7 @@ def test_problems_and_networks_are_used_again_as_they_were():
     lambda: lengen.character_model(torch.nn.Linear(2, 2), "01$", longest=-1),
     lambda: lengen.ArithmeticData(lengen.setting(), train_file=5),
     lambda: lengen.AccuracyGrid((1,), (2,), examples=5, folder=__file__),
+    lambda: lengen.AccuracyGrid((1,), (2,), examples=5, folder=5),
 ])  # fmt: skip
 def test_a_value_of_a_wrong_kind_is_one_sentence(made):
     refused(ValueError, "expected", made)

@@ -19,7 +19,7 @@ from tests.lengen.benchmark.test_any_module import OPTIONS, Kept, Predicts, spec
 
 SPEC = spec()
 DATA = lengen.ArithmeticData(SPEC)
-EXACT, EDITS = "exact_match/length=2", "edits_per_token/length=2,count=1"
+EXACT, EDITS = "exact_match/length=2", "edits_per_token/length=2"
 CHARACTERS = "0123456789=$"
 FIELDS = {"task": "copy", "digits": 2, "batch": 4, "steps": 4, "layers": 1, "width": 16, "head_dim": 4}
 COPY = lengen.setting(**FIELDS)

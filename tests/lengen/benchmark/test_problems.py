@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lengen.benchmark import TASKS, TaskError, problems, read_line, task_of
+from lengen.benchmark.evaluating import stream
 from lengen.benchmark.problem import CHAINED, EXAMPLES, FOLDER, checksum, checksums, held_out, made, read_lines
 from lengen.benchmark.tasks import CHAINS, SINCE_2
 from tests.fixtures.refusals import refused
@@ -152,17 +153,15 @@ def test_training_leaves_out_what_is_tested_and_keeps_to_its_size(name, version)
         refused(TaskError, "no task of the benchmark", problems, name, 6, split="train", version=version)
         return
     drawn = problems(name, 6, split="train", examples=3000, version=version)
-    tested = {
-        problem.prompt
-        for split in ("test", "carry")[: 1 + (name != "parity")]
-        for problem in problems(name, 6, split=split)
-    }
+    splits = ("test", "carry")[: 1 + (name != "parity")]
+    tested = {problem.prompt for split in splits for problem in problems(name, 6, split=split)}
     if version == 1:
         tested = {problem.prompt for problem in problems(name, version=1)}
     assert not tested & {problem.prompt for problem in drawn}
     assert {len(one) for problem in drawn for one in problem.operands} == set(range(1, 7))
     assert drawn == problems(name, 6, split="train", examples=3000, version=version)
     assert drawn != problems(name, 6, split="train", examples=3000, seed=1, version=version)
+    assert drawn[0] == next(iter(stream(name, 6, "train", 10**12, 0, version))), "one after another"
     assert held_out("parity", 3) == {"001=", "11="}
 
 
