@@ -16,16 +16,16 @@ from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, verify
 from lengen.formats.base import END, FIRST, PAD
 from lengen.formats.linear import Linear
-from lengen.metrics.exact_match import edit_distances
+from lengen.metrics.response_metrics import edit_distances
 from lengen.models import Transformer
 from lengen.position_ids.digit_places import Coupled
-from lengen.position_ids.places import Consecutive
+from lengen.position_ids.sequence_places import Consecutive
 from lengen.settings.model import EncoderDecoder, ModelSpec, Sinusoidal
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec, replace
 from lengen.tasks.addition import Addition
-from lengen.tasks.arithmetic import PairAddition
-from lengen.training.build import build_model
+from lengen.tasks.any_base import PairAddition
+from lengen.training.model_building import build_model
 
 
 class Sizes(NamedTuple):

@@ -19,7 +19,7 @@ from lengen.callbacks.resuming import ResumePoint
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.settings.spec import Spec
-from lengen.training.build import build_model
+from lengen.training.model_building import build_model
 from lengen.training.module import SequenceModule, build_optimizer
 from lengen.training.run import build_trainer
 

@@ -12,19 +12,19 @@ from .callbacks.edit_distance_curve import EditDistanceCurve as EditDistanceCurv
 from .callbacks.learning_curves import LearningCurves as LearningCurves
 from .callbacks.monitoring import StopWhenGood as StopWhenGood
 from .data.datamodule import ArithmeticData as ArithmeticData
-from .data.setting import setting as setting
+from .data.short_setting import setting as setting
 from .data.task_data import TaskData as TaskData
 from .decoding.decoding import generate as generate, verify as verify
-from .formats.aligned import Aligned as Aligned
+from .formats.interleaved import Aligned as Aligned
 from .formats.base import Format as Format
 from .formats.steps import DigitSteps as DigitSteps
 from .formats.linear import Linear as Linear
 from .formats.steps import MultiplicationStages as MultiplicationStages
-from .formats.subtasks import SUBTASKS as SUBTASKS, Subtasks as Subtasks
+from .formats.addition_subtasks import SUBTASKS as SUBTASKS, Subtasks as Subtasks
 from .huggingface import from_transformers as from_transformers
-from .loading import LoadError as LoadError, load as load
-from .metrics.exact_match import answer_match as answer_match, edit_distances as edit_distances
-from .metrics.exact_match import exact_match as exact_match
+from .trained_model import LoadError as LoadError, load as load
+from .metrics.response_metrics import answer_match as answer_match, edit_distances as edit_distances
+from .metrics.response_metrics import exact_match as exact_match
 from .metrics.torch_metrics import (
     AnswerMatch as AnswerMatch,
     Counted as Counted,
@@ -35,9 +35,9 @@ from .models import Transformer as Transformer
 from .part import Part as Part, SettingError as SettingError
 from .position_ids.digit_places import Abacus as Abacus
 from .position_ids.base import PositionIds as PositionIds
-from .position_ids.places import Consecutive as Consecutive, Cyclic as Cyclic, NoPositionIds as NoPositionIds
+from .position_ids.sequence_places import Consecutive as Consecutive, Cyclic as Cyclic, NoPositionIds as NoPositionIds
 from .position_ids.digit_places import Coupled as Coupled
-from .position_ids.places import Randomised as Randomised
+from .position_ids.sequence_places import Randomised as Randomised
 from .settings.fixed_biases import (
     AttentionBias as AttentionBias,
     Given as Given,
@@ -77,7 +77,7 @@ from .settings.sections import (
 )
 from .settings.spec import Spec as Spec, from_dict as from_dict, replace as replace, validate as validate
 from .tasks.addition import Addition as Addition
-from .tasks.arithmetic import (
+from .tasks.any_base import (
     DigitSums as DigitSums,
     NByOne as NByOne,
     PairAddition as PairAddition,
@@ -85,14 +85,14 @@ from .tasks.arithmetic import (
 )
 from .tasks.base import Extent as Extent, Task as Task
 from .tasks.strings import Copy as Copy
-from .tasks.counting import Counting as Counting
-from .tasks.filling import Filling as Filling
+from .tasks.rarer_number import Counting as Counting
+from .tasks.repetition import Filling as Filling
 from .tasks.increment import Carries as Carries, Increment as Increment
 from .tasks.listops import ListOps as ListOps
 from .tasks.multiplication import Multiplication as Multiplication
 from .tasks.strings import Parity as Parity
 from .tasks.strings import Reverse as Reverse
-from .tasks.running import (
+from .tasks.running_reductions import (
     ListOpsMax as ListOpsMax,
     ListOpsMin as ListOpsMin,
     ListOpsSum as ListOpsSum,
@@ -100,7 +100,7 @@ from .tasks.running import (
 )
 from .tasks.sorting import NextLarger as NextLarger, Sorting as Sorting
 from .tasks.two_operand_addition import TwoOperandAddition as TwoOperandAddition
-from .training.build import build_model as build_model
+from .training.model_building import build_model as build_model
 from .training.module import SequenceModule as SequenceModule
 from .training.quick import train as train
 from .training.run import build_trainer as build_trainer, execute as execute

@@ -66,9 +66,7 @@ def file(*endings: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text.strip() and text.isprintable() and (not endings or text.endswith(endings)):
             return text
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is no such name: expected one {' or '.join(endings) or 'of a file'}"
-        )
+        raise argparse.ArgumentTypeError(f"'{text}' is no such name: expected {' or '.join(endings) or 'a file'}")
 
     return read
 

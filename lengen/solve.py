@@ -9,20 +9,20 @@ import torch
 from torch import Tensor
 
 from lengen.data.batch import response_start
-from lengen.data.lines import cleaned
-from lengen.data.reading import can_run_free, final_answer
+from lengen.data.batch_writer import Writer
+from lengen.data.problem_text import cleaned
+from lengen.data.response import can_run_free, final_answer
 from lengen.data.task_data import TaskData, targets
-from lengen.data.writer import Writer
 from lengen.decoding.decoding import generate, most_likely, true_responses
 from lengen.digits import OperandError, Problems
 from lengen.models import Decoder, Transformer
 from lengen.part import LONGEST, SettingError
-from lengen.probing import probe
+from lengen.residual_stream import probe
 from lengen.settings import model as architectures
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
-from lengen.training.build import few_threads, load
+from lengen.training.model_building import few_threads, load
 
 AT_ONCE = 500
 """Problems of one batch."""

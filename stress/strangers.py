@@ -30,12 +30,12 @@ from safetensors.torch import save
 from lengen.callbacks.accuracy_grid import sealed, unsealed
 from lengen.callbacks.loggers import read_metrics
 from lengen.callbacks.resuming import CheckpointError, checked
-from lengen.models.weights import WeightsError
+from lengen.models.weight_files import WeightsError
 from lengen.part import SettingError
 from lengen.results.records import AttentionMap, Grid, RecordError, Run, key_counts_from_csv, metrics_from_csv
 from lengen.settings.spec import from_dict, validate
-from lengen.training.build import build_model, load
-from lengen.training.kernels import ChosenKernels
+from lengen.training.compilation import ChosenKernels
+from lengen.training.model_building import build_model, load
 from reproduce import published
 from reproduce.comparison import statements
 from reproduce.figures import Drawn

@@ -22,7 +22,7 @@ from lengen.digits import OperandError
 from lengen.part import SettingError
 from lengen.settings.spec import Spec
 from lengen.solve import Answers, Report, answers, silent
-from lengen.training.build import load
+from lengen.training.model_building import load
 
 DIGITS = 10
 LARGEST = 10**DIGITS - 1

@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lengen import benchmark, repository
+from lengen import benchmark, clone
 from lengen.benchmark import evaluating, exporting, scoring
 from lengen.benchmark.problem import SPLITS
 from lengen.benchmark.scoring import Beside, PredictionError, Scores
@@ -25,9 +25,9 @@ from lengen.results.records import Grid
 
 if TYPE_CHECKING:
     from lengen.benchmark.adderboard import Judged
-    from lengen.loading import Model
     from lengen.settings.spec import Spec
     from lengen.solve import Report
+    from lengen.trained_model import Model
 
 PROBLEMS = "Problems of arithmetic for length generalization, written by `lengen"
 """In the card of exported problems; the command follows."""
@@ -46,7 +46,7 @@ class Sources:
 
     def model(self, options: argparse.Namespace) -> "tuple[Model, int]":
         """Return the model of ``--run``, and its seed."""
-        from lengen.loading import RUN, load
+        from lengen.trained_model import RUN, load
 
         path = Path(options.run) / RUN
         seed = json.loads(path.read_text(encoding="utf-8")).get("seed", 0) if path.is_file() else 0
@@ -58,7 +58,7 @@ class Sources:
 
     def setting(self, name: str, profile: str | None) -> "tuple[Spec, str]":
         """Return the setting of an experiment and its name in ids of problems."""
-        return repository.setting(name), name
+        return clone.setting(name), name
 
     def beside(self, options: argparse.Namespace) -> Beside:
         """Return the name and the scores that are printed beside."""
@@ -67,7 +67,7 @@ class Sources:
     def adders(self, options: argparse.Namespace, report: "Report") -> "list[Judged]":
         """Return the results of the models that are judged, of this suite."""
         from lengen.benchmark import adderboard
-        from lengen.loading import load
+        from lengen.trained_model import load
 
         if options.selector is None:
             raise PredictionError("adderboard: expected a file in the form of the list, or the folder of a run")
@@ -128,7 +128,7 @@ def score(options: argparse.Namespace, sources: Sources) -> None:
     if options.size:
         raise PredictionError(f"--size is of a task, and {options.task} is an experiment; leave it out")
     spec, name = sources.setting(options.task, getattr(options, "profile", None))
-    from lengen.benchmark.lines import scored
+    from lengen.benchmark.setting_problems import scored
     from lengen.data.task_data import TaskData
 
     data = TaskData(spec, options.seed or 0)
@@ -147,9 +147,7 @@ def of_task(options: argparse.Namespace, rows: list[dict[str, Any]], sources: So
     rows = of_size(rows, {problem.id for part in parts.values() for problem in part}, task.name, size, version)
     for split, problems in parts.items():
         by_seed = benchmark.by_seed(row for row in rows if chain_of(row["id"]) == split)
-        grids = {
-            seed: benchmark.score(problems, part, units_first=options.units_first) for seed, part in by_seed.items()
-        }
+        grids = {seed: scoring.score(problems, part, units_first=options.units_first) for seed, part in by_seed.items()}
         tell(options, grids, size, sources, beside, split if len(parts) > 1 else "")
 
 
@@ -380,7 +378,7 @@ def lines_of(options: argparse.Namespace, sources: Sources) -> exporting.Lines:
     if frozen:
         return (problem._asdict() for problem in drawn(options, options.selector, options.size))
     spec, name = sources.setting(options.selector, profile)
-    from lengen.benchmark import lines
+    from lengen.benchmark import setting_problems as lines
     from lengen.data.task_data import TaskData
 
     data, test = TaskData(spec, options.seed or 0), spec.test

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from lengen.benchmark.problem import Problem, frozen, held_out, training
 from lengen.benchmark.scoring import Answerer, Scores, check_problems, predictions, score
 from lengen.benchmark.tasks import TaskError, task_of
-from lengen.repository import setting
+from lengen.clone import setting
 
 if TYPE_CHECKING:
-    from lengen.loading import Model
     from lengen.settings.spec import Spec
+    from lengen.trained_model import Model
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def stream(
         return training(task, size, seed, examples or EXAMPLES, tested, version)
     if split != "test" or size is not None:
         raise TaskError(f"{source!r:.60} is no task of the benchmark: only those have a size and split='train'")
-    from lengen.benchmark.lines import tests
+    from lengen.benchmark.setting_problems import tests
     from lengen.data.task_data import TaskData
 
     spec = setting(source) if isinstance(source, str) else source
@@ -153,9 +153,7 @@ def evaluate(
     """
     if not isinstance(task, str):
         if problems is not None:
-            raise TaskError(
-                "problems= are given, and so are others in place of the task; name the task, or leave it out"
-            )
+            raise TaskError("problems= are given, and so are others in place of the task; name the task")
         problems = list(task) if isinstance(task, Iterable) else [task]
         check_problems(problems)
         task = problems[0].task

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from lengen.benchmark.problem import SPLITS, Problem
 from lengen.benchmark.tasks import TASKS, TaskError
-from lengen.data.lines import cleaned
+from lengen.data.problem_text import cleaned
 from lengen.metrics.measures import area, reach
 from lengen.results.records import Counts, Grid, wilson
 
@@ -355,9 +355,7 @@ def _answered(answer: Answerer, problems: Sequence[Problem], at_once: int) -> li
             ) from error
         sized = isinstance(texts, Sequence) or hasattr(texts, "tolist")  # or an array
         if isinstance(texts, str | bytes) or not sized or len(texts) != len(part):
-            raise TaskError(
-                f"the function returned {texts!r:.40} for {len(part)} prompts; expected a list of as many texts"
-            )
+            raise TaskError(f"the function returned {texts!r:.40} for {len(part)} prompts; expected a list of as many")
         if wrong := [text for text in texts if not isinstance(text, str | Integral | None)]:
             raise TaskError(f"the function returned {wrong[0]!r:.40} for a prompt; expected text, or None")
         rows += in_order(part, [text if text is None else str(text) for text in texts])

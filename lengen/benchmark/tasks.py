@@ -16,10 +16,10 @@ from math import ceil, isqrt
 from operator import mul, sub
 from random import Random
 
-from lengen.data.lines import cleaned, parted
+from lengen.data.problem_text import cleaned, parted
 from lengen.tasks import base
 from lengen.tasks.addition import Addition
-from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
+from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.multiplication import Multiplication
 from lengen.tasks.sorting import Sorting
 from lengen.tasks.strings import Copy, Parity, Reverse
@@ -100,9 +100,7 @@ class Task:
         (8, 15, 23, 30, 33, 45, 60, 90, 150, 300, 600, 1000)
         """
         if size not in self.sizes(version):
-            raise TaskError(
-                f"{self.name}: no size {size!r}; expected one of {', '.join(map(str, self.sizes(version)))}"
-            )
+            raise TaskError(f"{self.name}: no size {size!r}; expected {', '.join(map(str, self.sizes(version)))}")
         most = self.furthest if version > 1 else LONGEST
         beyond = (min(ceil(size * tenths / 10), most) for tenths in RUNGS[version])
         return tuple(sorted({*(ceil(size * k / 4) for k in (1, 2, 3, 4)), *beyond}))

@@ -8,10 +8,10 @@ from lengen.benchmark.evaluating import evaluate, problems
 from lengen.benchmark.scoring import Answerer, measures
 from lengen.benchmark.tasks import task_of
 from lengen.callbacks.accuracy_grid import Asking
-from lengen.loading import Model, load
 from lengen.models import Transformer
 from lengen.models.foreign import answering
 from lengen.results.records import Grid
+from lengen.trained_model import Model, load
 
 LOGGED = ("in_range", "reach", "area")
 """Headline numbers (`lengen.benchmark.Measures`)."""

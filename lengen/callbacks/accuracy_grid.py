@@ -16,10 +16,10 @@ from torch import nn
 
 from lengen.callbacks.loggers import MetricsLogger
 from lengen.callbacks.monitoring import TrainingLoss
+from lengen.data.batch_writer import Writer
 from lengen.data.datamodule import ArithmeticData, data_of
-from lengen.data.reading import can_run_free
+from lengen.data.response import can_run_free
 from lengen.data.task_data import TaskData
-from lengen.data.writer import Writer
 from lengen.decoding.decoding import at_once, generate, go_on, read, sampled, true_responses
 from lengen.digits import OperandError, Problems, cells, generator, whole
 from lengen.metrics import count

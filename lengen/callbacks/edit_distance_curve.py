@@ -12,7 +12,7 @@ from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement, cell_name
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.digits import OperandError, cells
-from lengen.metrics.exact_match import EDIT_DISTANCE
+from lengen.metrics.response_metrics import EDIT_DISTANCE
 from lengen.models import Transformer
 from lengen.part import SettingError
 from lengen.results.progress import Report
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class EditDistanceCurve(Measurement):
     """``curve``: operand length -> edits per token of the true response, where the model writes its own text.
 
-    It is empty where text cannot be written freely (`lengen.data.reading.can_run_free`).
+    It is empty where text cannot be written freely (`lengen.data.response.can_run_free`).
 
     Args:
         lengths: Tested operand lengths.

@@ -20,7 +20,7 @@ from lengen.data.datamodule import ArithmeticData, data_of
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import responses
 from lengen.digits import cells
-from lengen.formats.subtasks import Subtasks
+from lengen.formats.addition_subtasks import Subtasks
 from lengen.models import Transformer
 from lengen.tasks.increment import Carries
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
 
-from lengen.models.weights import torch_file
+from lengen.models.weight_files import torch_file
 from lengen.results.progress import diverged, save_whole
 
 

@@ -14,8 +14,8 @@ from torch.distributed import is_initialized
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
 from lengen.data.batch import Batch
-from lengen.data.lines import read_problems
-from lengen.data.setting import SpecLike, read_spec
+from lengen.data.problem_text import read_problems
+from lengen.data.short_setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.digits import Problems, problem_texts
 from lengen.part import SettingError, plain

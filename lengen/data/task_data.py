@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from lengen.data.batch import Batch, Spaces
-from lengen.data.writer import Writer
+from lengen.data.batch_writer import Writer
 from lengen.digits import OperandError, Problems, generator, whole
 from lengen.formats.base import PAD, Layout, Written
 from lengen.part import LONGEST, SettingError

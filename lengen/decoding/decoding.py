@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from lengen.data.batch import Batch, response_start
-from lengen.data.writer import Writer
+from lengen.data.batch_writer import Writer
 from lengen.digits import Problems
 from lengen.formats.base import END, PAD
 from lengen.models import Transformer

@@ -13,7 +13,7 @@ from lengen.tasks.base import Task
 from lengen.tasks.two_operand_addition import TwoOperandAddition
 
 # A layout is written once per shape of problem in plain Python, slot by slot, as the papers draw their figures; whole
-# batches are then filled by one gather (`lengen.data.writer`).
+# batches are then filled by one gather (`lengen.data.batch_writer`).
 
 
 UNUSED = -1

@@ -6,7 +6,7 @@ it from then on, and claims and figures can name it. Loading this loads no torch
 
 from lengen.digits import Tensor
 from lengen.formats.base import PAD, Vocab, Written
-from lengen.metrics.exact_match import ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE, EXACT_MATCH, Responses
+from lengen.metrics.response_metrics import ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE, EXACT_MATCH, Responses
 from lengen.results.records import Counts
 
 METRICS = {metric.name: metric for metric in (EXACT_MATCH, ANSWER_MATCH, ANSWER_TOKEN, EDIT_DISTANCE)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lengen.metrics.exact_match import EXACT_MATCH
+from lengen.metrics.response_metrics import EXACT_MATCH
 from lengen.results.records import Counts, Run, wilson
 
 if TYPE_CHECKING:

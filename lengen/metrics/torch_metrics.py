@@ -9,7 +9,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torchmetrics import Metric as TorchMetric
 
 from lengen.formats.base import PAD, Vocab, Written
-from lengen.metrics.exact_match import ANSWER_MATCH, EDIT_DISTANCE, EXACT_MATCH, Metric, Responses, check_responses
+from lengen.metrics.response_metrics import ANSWER_MATCH, EDIT_DISTANCE, EXACT_MATCH, Metric, Responses, check_responses
 
 Given = Tensor | str | Sequence[str]
 """Responses of a batch: token ids, or texts."""

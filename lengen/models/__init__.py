@@ -1,7 +1,7 @@
 """Models built from the same blocks."""
 
-from lengen.models.decoder import Decoder, Encoder, EncoderDecoder
+from lengen.models.architectures import Decoder, Encoder, EncoderDecoder
+from lengen.models.base import Transformer
 from lengen.models.states import Cache, Record, Residuals
-from lengen.models.transformer import Transformer
 
 __all__ = ["Cache", "Decoder", "Encoder", "EncoderDecoder", "Record", "Residuals", "Transformer"]

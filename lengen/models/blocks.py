@@ -201,7 +201,7 @@ class Block(nn.Module):
     ) -> Tensor:  # fmt: skip
         """Return the residual stream (B, T, C) after this block.
 
-        Arguments as in `lengen.models.transformer.Stack.forward`.
+        Arguments as in `lengen.models.base.Stack.forward`.
         """
         x = self._join(x, self.attention(self.before[0](x), context, cache, record=record), self.after[0])
         if self.cross is not None and crossing is not None:

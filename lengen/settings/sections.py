@@ -12,7 +12,7 @@ from msgspec import Meta
 from lengen.formats.base import PRINTABLE, Format, Vocab, Written
 from lengen.part import Count, Length, NotNegative, SettingError, Share, Size
 from lengen.position_ids.base import PositionIds
-from lengen.position_ids.places import Consecutive
+from lengen.position_ids.sequence_places import Consecutive
 from lengen.tasks.base import Task
 
 
@@ -231,7 +231,7 @@ class TrainSpec(Section, frozen=True):
     """Lightning's precision; bf16-products rounds the operands of a block's products to bfloat16 in training, and
     holds and evaluates everything in float32."""
     compile: bool = False
-    """Compile the model with torch.compile, also if that would not pay by the rule of `lengen.training.kernels`."""
+    """Compile the model with torch.compile, also if that would not pay by the rule of `lengen.training.compilation`."""
     stop_at: Share = 0.0
     """Stop once validation exact match was at least this at ``patience`` evaluations in a row; 0 never stops."""
     patience: Size = 3

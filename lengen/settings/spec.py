@@ -16,7 +16,7 @@ from msgspec import structs
 
 from lengen.part import Part, SettingError, build, fields_of, plain
 from lengen.settings.changes import assign
-from lengen.settings.compatible import check_parts, check_sections
+from lengen.settings.compatibility import check_parts, check_sections
 from lengen.settings.model import ModelSpec
 from lengen.settings.sections import DataSpec, Section, TestSpec, TrainSpec
 
@@ -118,9 +118,7 @@ class Spec(Section, frozen=True):
             sentence = str(error)
             paths = [assignment.partition("=")[0].strip() for assignment in assignments]
             named = any(sentence.startswith(path) for path in paths)  # what was set is what is wrong: once is enough
-            raise SettingError(
-                f"--set {sentence}" if named else f"--set {', '.join(assignments)}: {sentence}"
-            ) from None
+            raise SettingError(f"--set {sentence}" if named else f"--set {' '.join(assignments)}: {sentence}") from None
         return spec
 
 

@@ -18,8 +18,8 @@ from lengen.models import Transformer
 from lengen.results.progress import Progress, Report, write_whole
 from lengen.settings.spec import Spec
 from lengen.training import run
-from lengen.training.build import load
-from lengen.training.kernels import of_parts
+from lengen.training.compilation import of_parts
+from lengen.training.model_building import load
 
 FIRST = "interpolation"
 """Folder of the first of two trainings, and prefix of its rows in metrics.csv: its model does not extrapolate yet."""

@@ -18,7 +18,7 @@ from lengen.callbacks.loggers import LEARNING_RATE, VALIDATION
 from lengen.callbacks.monitoring import TrainingLoss, loss_names
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
-from lengen.data.setting import SpecLike, read_spec
+from lengen.data.short_setting import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate, verify
 from lengen.digits import Problems, generator, whole
@@ -27,7 +27,7 @@ from lengen.models.foreign import Predicting, logits_of
 from lengen.models.layers import round_products
 from lengen.part import SettingError, plain
 from lengen.settings.sections import TrainSpec
-from lengen.training.build import SMALL, build_model, one_is_best
+from lengen.training.model_building import SMALL, build_model, one_is_best
 
 
 def learning_rate_factor(step: int, train: TrainSpec) -> float:
@@ -135,7 +135,7 @@ class SequenceModule(LightningModule):
         return [index % trainer.accumulate_grad_batches, trainer.global_rank]
 
     def setup(self, stage: str) -> None:
-        """Train a small model with one thread (`lengen.training.build`)."""
+        """Train a small model with one thread (`lengen.training.model_building`)."""
         self._threads = torch.get_num_threads()
         if one_is_best(self, SMALL):
             torch.set_num_threads(1)

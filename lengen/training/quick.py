@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from lengen.data.setting import setting
+from lengen.data.short_setting import setting
 from lengen.machine import sleep_while_waiting
 from lengen.part import SettingError
 from lengen.settings.spec import Spec
@@ -49,7 +49,7 @@ def train(
 
     from lengen.callbacks.monitoring import StopWhenGood
     from lengen.data.datamodule import ArithmeticData
-    from lengen.training.kernels import ChosenKernels
+    from lengen.training.compilation import ChosenKernels
     from lengen.training.module import SequenceModule
     from lengen.training.run import build_trainer, check_bias
 

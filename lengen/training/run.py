@@ -22,12 +22,12 @@ from safetensors.torch import save_model
 
 from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement
 from lengen.callbacks.attention_maps import AttentionMaps, Probes
-from lengen.callbacks.chance import Chance
+from lengen.callbacks.blind_baseline import Chance
 from lengen.callbacks.learning_curves import LearningCurves
 from lengen.callbacks.loggers import METRICS, VALIDATION, Loggers, MetricsLogger, read_metrics
 from lengen.callbacks.monitoring import Clock, StopWhenGood, TrainingLoss, added, between_readings, device_name
-from lengen.callbacks.operand_lengths import OperandLengths
 from lengen.callbacks.resuming import CHECKPOINT, ResumePoint, checked
+from lengen.callbacks.unequal_lengths import OperandLengths
 from lengen.data.datamodule import ArithmeticData
 from lengen.data.task_data import TaskData
 from lengen.models import Transformer
@@ -35,8 +35,8 @@ from lengen.part import SettingError
 from lengen.results.progress import Report
 from lengen.results.records import AttentionMap, Grid, KeyCount
 from lengen.settings.spec import Spec, declared
-from lengen.training.build import SMALL, model_for, one_is_best
-from lengen.training.kernels import ChosenKernels
+from lengen.training.compilation import ChosenKernels
+from lengen.training.model_building import SMALL, model_for, one_is_best
 from lengen.training.module import SequenceModule
 
 LARGEST_KEPT = 32 << 20
@@ -75,8 +75,8 @@ class Outcome:
     attention: AttentionMap | None
     info: dict[str, Any]
     """device, steps_on (`lengen.callbacks.monitoring`), dtype, threads, parameters, seconds_training,
-    seconds_measuring, tokens_per_second, scalars; of an addition operand_lengths (`lengen.callbacks.operand_lengths`);
-    of a training that taught nothing never_left_chance (`lengen.callbacks.chance`)."""
+    seconds_measuring, tokens_per_second, scalars; of an addition operand_lengths (`lengen.callbacks.unequal_lengths`);
+    of a training that taught nothing never_left_chance (`lengen.callbacks.blind_baseline`)."""
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     """Named arrays that a paper's own figures draw."""
 

@@ -14,6 +14,6 @@ PAPER = Paper(
     figures=later("papers.bias_calibration.experiments:FIGURES"),
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
     measures=later("papers.bias_calibration.measures:MEASURES"),
-    procedures={"CalibratedSpec": later("papers.bias_calibration.calibrated:execute")},
-    measurements={"RelativeSpec": later("papers.bias_calibration.calibrated:measurements")},
+    procedures={"CalibratedSpec": later("papers.bias_calibration.procedures:execute")},
+    measurements={"RelativeSpec": later("papers.bias_calibration.procedures:measurements")},
 )

@@ -20,7 +20,7 @@ from lengen import plotting
 from lengen.experiment import Figure as Picture
 from lengen.plotting import Published, Runs
 from lengen.results.records import Run
-from lengen.settings.windows import window_cross, window_self
+from lengen.settings.window_masks import window_cross, window_self
 from papers.bias_calibration.measures import operands
 
 # ------------------------------------------------------------------ Figures 2, 8 and 9: attention of single heads

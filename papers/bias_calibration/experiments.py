@@ -12,8 +12,8 @@ from typing import Any
 from lengen.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, axis, figure_of, rows_of
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.spec import Spec
-from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
-from lengen.tasks.running import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
+from lengen.tasks.any_base import NByOne, PairAddition, Successor
+from lengen.tasks.running_reductions import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
 from papers.bias_calibration.profiles import TO_20, Kind, Profile, profile
 from papers.bias_calibration.settings import (
     CODE,

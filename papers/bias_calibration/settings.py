@@ -5,14 +5,14 @@ Each function makes of a `Profile`, one task at one size, one setting.
 
 from msgspec import structs
 
-from lengen.formats.aligned import Aligned
+from lengen.formats.interleaved import Aligned
 from lengen.formats.linear import Linear
-from lengen.position_ids.places import Cyclic, NoPositionIds
+from lengen.position_ids.sequence_places import Cyclic, NoPositionIds
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.fixed_biases import Given, Window
 from lengen.settings.model import ALiBi, Encoder, EncoderDecoder, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
 from lengen.settings.spec import Spec
-from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
+from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.listops import ListOps
 from lengen.tasks.multiplication import Multiplication

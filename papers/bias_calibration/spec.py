@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from lengen.part import NotNegative, SettingError, Share, Size
-from lengen.position_ids.places import Consecutive, NoPositionIds
+from lengen.position_ids.sequence_places import Consecutive, NoPositionIds
 from lengen.settings.changes import overlay
 from lengen.settings.fixed_biases import Given
 from lengen.settings.model import EncoderDecoder, Encoding, NoEncoding, Sinusoidal

@@ -16,5 +16,5 @@ PAPER = Paper(
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
     constructions={"TheoremSpec": later("papers.coupling.construction:construct")},
     measures=later("papers.coupling.measures:MEASURES"),
-    adders=calling("papers.coupling.theorem:adders"),
+    adders=calling("papers.coupling.theorem_spec:adders"),
 )

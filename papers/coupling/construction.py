@@ -1,8 +1,8 @@
 """The transformer of Theorem 4.1: one layer, four heads, weights set by hand, one statement per line of the proof.
 
 Appendix D of "Arithmetic Transformers Can Length-Generalize in Both Operand Length and Count". Columns of a matrix are
-coordinates of the residual stream (`papers.coupling.theorem.Sizes.subspaces`); rows of queries and keys are coordinates
-of one head. Numbers in comments are those of the paper; where a line departs from it, the comment says so.
+coordinates of the residual stream (`papers.coupling.theorem_spec.Sizes.subspaces`); rows of queries and keys are
+coordinates of one head. Numbers in comments are those of the paper; where a line departs from it, the comment says so.
 
     $057+048+096=000>750>501>1 -> 0
       head 1  reads the column to come: 9 and 0       PRE_SUM = 9
@@ -18,7 +18,7 @@ from torch import Tensor
 from lengen.formats.base import END, FIRST
 from lengen.models import Transformer
 from lengen.settings.spec import Spec
-from papers.coupling.theorem import DIGIT_HINGES, Sizes, Subspaces, sizes_of
+from papers.coupling.theorem_spec import DIGIT_HINGES, Sizes, Subspaces, sizes_of
 
 DIGITS = slice(FIRST, FIRST + 10)
 """Token ids of the digits."""

@@ -48,7 +48,7 @@ from papers.coupling.profiles import (
     longer_for_one_layer,
     smoke,
 )
-from papers.coupling.theorem import theorem
+from papers.coupling.theorem_spec import theorem
 
 HEADLINE = 5
 """Seeds of the night behind the claims of the abstract."""

@@ -12,7 +12,7 @@ from lengen.formats.linear import Linear
 from lengen.formats.steps import MultiplicationStages
 from lengen.position_ids.base import PositionIds
 from lengen.position_ids.digit_places import Coupled
-from lengen.position_ids.places import Consecutive, NoPositionIds
+from lengen.position_ids.sequence_places import Consecutive, NoPositionIds
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import Encoding, Fire, Learned, ModelSpec, NoEncoding, Rotary
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec

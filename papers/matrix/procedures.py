@@ -11,12 +11,12 @@ import torch
 from lengen.benchmark.evaluating import evaluate
 from lengen.callbacks.loggers import VALIDATION, Loggers
 from lengen.data.task_data import TaskData
-from lengen.loading import Found, Model
 from lengen.models import Decoder, Transformer
 from lengen.models.bias import LineBias
-from lengen.probing import longest_problems, mean_attention, of_response
+from lengen.residual_stream import longest_problems, mean_attention, of_response
 from lengen.results.progress import Report
 from lengen.results.records import Grid
+from lengen.trained_model import Found, Model
 from lengen.training import calibration, run
 from papers.matrix.settings import CalibratedCell, CellSpec
 

@@ -10,14 +10,14 @@ from lengen.benchmark.tasks import task_of
 from lengen.experiment import of_width
 from lengen.formats.linear import Linear
 from lengen.part import Count, NotNegative, SettingError, Size
-from lengen.position_ids.places import Consecutive, NoPositionIds
+from lengen.position_ids.sequence_places import Consecutive, NoPositionIds
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.fixed_biases import Lines
 from lengen.settings.model import Decoder, Encoding, ModelSpec, NoEncoding, Sinusoidal
 from lengen.settings.sections import DataSpec, Section, TestSpec, Trained, TrainSpec
 from lengen.settings.spec import Spec, validate
 from lengen.tasks.addition import Addition
-from lengen.tasks.arithmetic import NByOne, Successor
+from lengen.tasks.any_base import NByOne, Successor
 from lengen.tasks.base import Row, Task
 from lengen.tasks.sequence_base import Skewed
 from lengen.tasks.sorting import Sorting

@@ -11,12 +11,12 @@ from msgspec import structs
 
 from lengen.part import SettingError
 from lengen.position_ids.digit_places import Abacus, Coupled
-from lengen.position_ids.places import Consecutive, Randomised
+from lengen.position_ids.sequence_places import Consecutive, Randomised
 from lengen.settings.changes import overlay
 from lengen.settings.fixed_biases import HardALiBi, Lines, LineWindow
 from lengen.settings.model import Decoder, Fire, Learned, LoopsByLength, Rotary, Tempered
 from lengen.settings.sections import RandomSpaces
-from lengen.tasks.arithmetic import DigitSums
+from lengen.tasks.any_base import DigitSums
 from lengen.tasks.base import Task
 from lengen.tasks.sorting import NextLarger
 from lengen.tasks.strings import Copy, Reverse

@@ -12,6 +12,6 @@ PAPER = Paper(
     experiments=later("papers.random_spaces.experiments:EXPERIMENTS"),
     figures=later("papers.random_spaces.experiments:FIGURES"),
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
-    measurements={"MeasuredSpec": later("papers.random_spaces.measured:measurements")},
+    measurements={"MeasuredSpec": later("papers.random_spaces.measurements:measurements")},
     adders=lambda: {"random_spaces/fig4.5/abacus": None},
 )

@@ -24,11 +24,11 @@ from lengen.experiment import (
     of_width,
     rows_of,
 )
+from lengen.formats.addition_subtasks import SUBTASKS, Subtasks
 from lengen.formats.linear import Linear
 from lengen.formats.steps import DigitSteps
-from lengen.formats.subtasks import SUBTASKS, Subtasks
 from lengen.position_ids.digit_places import Abacus
-from lengen.position_ids.places import NoPositionIds, Randomised
+from lengen.position_ids.sequence_places import NoPositionIds, Randomised
 from lengen.settings.changes import Changes
 from lengen.settings.model import EncoderDecoder, Learned, NoEncoding, Rotary
 from lengen.settings.sections import RandomSpaces

@@ -14,5 +14,5 @@ PAPER = Paper(
     figures=later("papers.task_hinting.experiments:FIGURES"),
     deviations=listed(Path(__file__).with_name("DEVIATIONS.md")),
     constructions={"TheoremSpec": later("papers.task_hinting.construction:construct")},
-    measurements={"ProbedSpec": later("papers.task_hinting.probing:measurements")},
+    measurements={"ProbedSpec": later("papers.task_hinting.mechanisms:measurements")},
 )

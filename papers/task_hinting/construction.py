@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from lengen.formats.base import FIRST
 from lengen.models import Decoder
 from lengen.models.blocks import Attention, FeedForward
-from papers.task_hinting.theorem import TEMPERATURE, TheoremSpec, gain, sharpness
+from papers.task_hinting.theorem_spec import TEMPERATURE, TheoremSpec, gain, sharpness
 
 C = 3
 """Weight of the delimiter in Q of block 1, head 1: "setting C = 3" (A.6)."""
@@ -69,7 +69,7 @@ def set_weights(
     """Set the weights of a model whose parameters are zero.
 
     Args:
-        model: of the architecture `papers.task_hinting.theorem.architecture`.
+        model: of the architecture `papers.task_hinting.theorem_spec.architecture`.
         alphabet: q.
         gain: W, the factor on V of block 2, head 1; 1 in the paper.
         sharpness: kappa, the factor on Q of all four heads; 1 in the paper.

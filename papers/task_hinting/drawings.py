@@ -20,7 +20,7 @@ from lengen.experiment import Figure as Picture
 from lengen.plotting import Published, Runs
 from lengen.results.records import Run, to_table
 from lengen.settings.sections import NUMBER_FORMATS
-from papers.task_hinting.theorem import largest_length
+from papers.task_hinting.theorem_spec import largest_length
 
 HEADER = ("variant", "length", "median_percent", "lowest_percent", "highest_percent", "seeds")
 

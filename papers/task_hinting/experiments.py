@@ -21,15 +21,15 @@ from lengen.experiment import (
     rows_of,
 )
 from lengen.part import Part
-from lengen.position_ids.places import Consecutive
+from lengen.position_ids.sequence_places import Consecutive
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import Learned, Sinusoidal, Tempered
 from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
-from lengen.tasks.counting import Counting
-from lengen.tasks.filling import Filling
 from lengen.tasks.increment import Carries
+from lengen.tasks.rarer_number import Counting
+from lengen.tasks.repetition import Filling
 from lengen.tasks.sorting import NextLarger
 from papers.task_hinting.profiles import (
     ADDING_ONE,
@@ -43,7 +43,7 @@ from papers.task_hinting.profiles import (
     ProbeSpec,
     twice,
 )
-from papers.task_hinting.theorem import largest_length, theorem
+from papers.task_hinting.theorem_spec import largest_length, theorem
 
 HEADLINE = 5
 """Seeds in a night of what a headline claim compares."""

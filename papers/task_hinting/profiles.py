@@ -7,7 +7,7 @@
 from lengen.experiment import ByProfile, of_width
 from lengen.formats.linear import Linear
 from lengen.part import Count, SettingError
-from lengen.position_ids.places import NoPositionIds
+from lengen.position_ids.sequence_places import NoPositionIds
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import ModelSpec, NoEncoding
 from lengen.settings.sections import DataSpec, Section, TestSpec, TrainSpec

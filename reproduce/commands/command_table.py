@@ -195,33 +195,33 @@ COMMANDS = (
         flag("--weights", "with model.safetensors, where it is below 4 MB"),
         argument("--from", dest="source", metavar="DIR", help="runs of another results folder"),
     )),
-    Command("encode", "how a problem looks to the model", "problem:encode_command", (
+    Command("encode", "how a problem looks to the model", "solve:encode_command", (
         SELECTOR, OPERANDS, JSON, AUXILIARY,
     )),
-    Command("probe", "what a trained model's residual stream shows, layer by layer", "problem:probe_command", (
+    Command("probe", "what a trained model's residual stream shows, layer by layer", "solve:probe_command", (
         SELECTOR,
         OPERANDS,
         JSON,
         argument("--out", metavar="FILE", help="draw the selected figure for this problem: .png or .svg"),
         *A_RUN,
     )),
-    Command("solve", "let a trained model answer", "problem:solve_command", (
+    Command("solve", "let a trained model answer", "solve:solve_command", (
         SELECTOR, LINES, JSON, AUXILIARY, *A_RUN,
     )),
     Command("completion", 'complete the program reproduce in a shell: eval "$(reproduce completion bash)"',
             "completion:completion_command", (
         argument("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}"),
     )),
-    Command("adderboard", f"{HELP['adderboard']}, on this suite's models", "exchange:adderboard_command",
+    Command("adderboard", f"{HELP['adderboard']}, on this suite's models", "benchmark:adderboard_command",
             (*ADDERBOARD, *A_RUN)),
-    Command("export", f"{HELP['export']}; a run for Hugging Face", "exchange:export_command", (
+    Command("export", f"{HELP['export']}; a run for Hugging Face", "benchmark:export_command", (
         *EXPORT,
         argument("--hf", type=file(), metavar="DIR", help="folder of the run: config.json, tokenizer, a card"),
         argument("--steps", type=steps, metavar="0..99", help="of an experiment's training (default: all)"),
         *OF_A_RUN,
     )),
-    Command("score", HELP["score"], "exchange:score_command", (*SCORE, BESIDE, *OF_A_RUN)),
-    Command("evaluate", HELP["evaluate"], "exchange:evaluate_command", (
+    Command("score", HELP["score"], "benchmark:score_command", (*SCORE, BESIDE, *OF_A_RUN)),
+    Command("evaluate", HELP["evaluate"], "benchmark:evaluate_command", (
         *EVALUATE, BESIDE, OF_A_RUN[0],
         argument("--seed", type=seed, metavar="K",
            help="of the run to take (default: any), or of the predictions (default: 0)"),

@@ -171,7 +171,7 @@ def torch() -> Iterator[Finding]:
 def compiler() -> Finding:
     """Compile a line as trainings do, with this compiler, path of torch and folder for temporary files."""
     try:
-        from lengen.training.kernels import compile_line
+        from lengen.training.compilation import compile_line
     except (ImportError, OSError):
         return Finding("compiler", "not tried without torch")
     try:

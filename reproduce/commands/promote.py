@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lengen.results.records import Run
-from reproduce import figures, publication
+from reproduce import figures, generated_files
 from reproduce.catalogue import CATALOGUE, hash_of
 from reproduce.comparison.published_settings import CHECKED
 from reproduce.pages import comparison
@@ -62,7 +62,7 @@ def promote_command(options: argparse.Namespace) -> int:
             print(f"{readable(path)}: deleted, no run is behind it any more or a larger profile shows the figure")
     repository = checkout()
     if repository is not None and reference.path.parent == repository / "results":
-        for path in publication.write(repository):
+        for path in generated_files.write(repository):
             print(readable(path))
     return 0
 

@@ -282,7 +282,7 @@ def _as_then(stored: Run, local: LocalStore, spec: Spec) -> None:
     """Lay out what the run chose for itself: its kernels, and its threads where they are not one."""
     import torch
 
-    from lengen.training.kernels import FILE, Kernels
+    from lengen.training.compilation import FILE, Kernels
 
     with local.workspace(stored.experiment, stored.profile, stored.seed, spec.hash()) as space:
         of_parts: Mapping[str, object] = stored.info.get("kernels_of", {})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lengen.experiment import Experiment
 from reproduce.catalogue import CATALOGUE, SelectorError, hash_of
-from reproduce.comparison.recorded import Recorded, recorded
+from reproduce.comparison.last_comparison import Recorded, recorded
 from reproduce.pages import listing, terminal
 from reproduce.runs.costs import usable_cores
 from reproduce.store.checkout import mine, results_root, stores, with_runs

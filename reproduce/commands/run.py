@@ -123,7 +123,7 @@ def run_command(options: argparse.Namespace) -> int:
             terminal.tell("results/reference holds every run: nothing is missing")
             return 0
     if options.telling_first:
-        from reproduce.comparison.run_order import telling_first
+        from reproduce.comparison.run_priority import telling_first
 
         plan = replace(plan, jobs=tuple(telling_first(plan.jobs, stores()[0])))
     local = LocalStore(results_root())
@@ -284,7 +284,7 @@ def _build(plan: Plan, overrides: Sequence[str]) -> None:
     Raises `SettingError` or `OperandError`.
     """
     from lengen.data.task_data import TaskData
-    from lengen.training.build import build_model
+    from lengen.training.model_building import build_model
 
     specs = {job.spec.hash(): job.spec for job in plan.jobs}
     for spec in specs.values():

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lengen.experiment import Experiment
-from reproduce.comparison.answers import Answer, Finding, answers
-from reproduce.comparison.measures import reader
+from reproduce.comparison.last_comparison import WORDS
 from reproduce.comparison.published_settings import Setting, settings
 from reproduce.comparison.published_values import Line, Score, lines, printed, score
-from reproduce.comparison.recorded import WORDS
+from reproduce.comparison.region_measures import reader
+from reproduce.comparison.statement_answers import Answer, Finding, answers
 from reproduce.store.store import Store
 
 

@@ -17,10 +17,10 @@ from lengen.experiment import Experiment
 from lengen.metrics.measures import Missing, OfRun, short
 from lengen.results.records import Run, to_table
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.distance import NEAR, Differences, differing, distance, farthest
-from reproduce.comparison.measures import REGIONS, Stored, inside, measure_of, ratios, tested, vocabulary
+from reproduce.comparison.last_comparison import MET, apart
 from reproduce.comparison.published_settings import PROFILES
-from reproduce.comparison.recorded import MET, apart
+from reproduce.comparison.region_measures import REGIONS, Stored, inside, measure_of, ratios, tested, vocabulary
+from reproduce.comparison.setting_distance import NEAR, Differences, differing, distance, farthest
 from reproduce.published import PublishedError
 
 COLUMNS = (

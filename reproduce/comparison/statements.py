@@ -21,7 +21,7 @@ from lengen.experiment import Experiment
 from lengen.part import nearest
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.measures import REGIONS, measure_of, vocabulary
+from reproduce.comparison.region_measures import REGIONS, measure_of, vocabulary
 from reproduce.published import PublishedError
 from reproduce.store.files import StoreError
 

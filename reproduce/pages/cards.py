@@ -12,7 +12,7 @@ from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.pages.listing import fields
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import grouped, table
+from reproduce.pages.sentences import grouped, table
 from reproduce.runs import costs
 from reproduce.runs.costs import accuracies
 from reproduce.store.store import WEIGHTS

@@ -15,13 +15,14 @@ from rich.text import Text
 from lengen.metrics.measures import short
 from lengen.results.records import to_table
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.answers import Answer, Finding
 from reproduce.comparison.compare import Comparison, compare
+from reproduce.comparison.last_comparison import MET, WORDS
 from reproduce.comparison.published_values import Line, hard, number, probability, score
-from reproduce.comparison.recorded import MET, WORDS
-from reproduce.pages import terminal, text
+from reproduce.comparison.statement_answers import Answer, Finding
+from reproduce.pages import sentences as say
+from reproduce.pages import terminal
+from reproduce.pages.sentences import folded, grouped, table
 from reproduce.pages.terminal import LOOKS
-from reproduce.pages.text import folded, grouped, table
 from reproduce.runs.costs import cost, in_words
 from reproduce.store.files import update
 from reproduce.store.store import Store
@@ -41,7 +42,7 @@ def page(comparison: Comparison) -> str:
     title = CATALOGUE.paper(comparison.paper).title
     parts = [f"# {title}: published and measured", score_of(comparison)]
     if comparison.answers:
-        reasons = [(answer, text.reason(answer)) for answer in comparison.answers]
+        reasons = [(answer, say.reason(answer)) for answer in comparison.answers]
         lines = [f"- *{answer.statement.id}*, {answer.word}: {reason}." for answer, reason in reasons if reason]
         parts += ["## Main statements", statements_table(comparison.answers), "\n".join(lines)]
     if comparison.beside:
@@ -69,7 +70,7 @@ def score_of(comparison: Comparison) -> str:
 def statements_table(answers: Sequence[Answer]) -> str:
     """Return the statements with their answers."""
     rows = (
-        [f"{answer.statement.words}{text.mark(answer)}", f"**{answer.word}**", answer.distance, text.evidence(answer)]
+        [f"{answer.statement.words}{say.mark(answer)}", f"**{answer.word}**", answer.distance, say.evidence(answer)]
         for answer in answers
     )
     return table(["statement", "answer", "distance", "measured"], rows)
@@ -111,8 +112,8 @@ def _detail(finding: Finding, kind: str) -> list[str]:
     sides = (*finding.left, *finding.right)
     counts = [(len(side.hollow), len(side.hollow) + len(side.seeds), short(side.experiment)) for side in sides]
     hollow = [f"{left_out} of {every} of {name}" for left_out, every, name in counts if left_out]
-    words, numbers = f"{kind}{finding.part.words}", text.measured(finding)
-    return [words, text.outcome(finding), numbers, probability(finding.p), ", ".join(hollow)]
+    words, numbers = f"{kind}{finding.part.words}", say.measured(finding)
+    return [words, say.outcome(finding), numbers, probability(finding.p), ", ".join(hollow)]
 
 
 def lacking_table(lines: Sequence[Line]) -> str:
@@ -183,7 +184,7 @@ def _rows(comparison: Comparison) -> Iterable[list[object]]:
         problems = min((finding.problems for finding in answer.findings if finding.problems), default=0)
         yield [
             f"{comparison.paper}/{statement.id}", comparison.paper, paper.arxiv, paper.openreview, statement.place,
-            statement.words, answer.word, text.reason(answer), answer.distance, text.evidence(answer), probability(p),
+            statement.words, answer.word, say.reason(answer), answer.distance, say.evidence(answer), probability(p),
             answer.seeds or "", problems or "", str(answer.younger).lower(), command(answer),
         ]  # fmt: skip
 
@@ -211,7 +212,7 @@ def save(paper: str, stores: Sequence[Store]) -> tuple[list[Comparison], list[Pa
 # ------------------------------------------------------------------ on a terminal
 
 
-NOTE = f"{text.DAGGER} written or reworded after some of its runs."
+NOTE = f"{say.DAGGER} written or reworded after some of its runs."
 
 
 MANY = 24
@@ -235,7 +236,7 @@ def whole(reference: Comparison, yours: Comparison | None, every: bool = False) 
         if other is not None and other.distance:
             parts += _shown_answer(other, "yours: ")
     for detail in reference.details:
-        outcome = Text("; ".join(filter(None, (text.outcome(detail), text.measured(detail), detail.distance))), "dim")
+        outcome = Text("; ".join(filter(None, (say.outcome(detail), say.measured(detail), detail.distance))), "dim")
         parts += [Text(), Text(f"detail: {detail.part.words}"), Padding(outcome, (0, 0, 0, 2))]
     if not reference.answers and not reference.lines and not reference.details:
         parts.append(Text("Nothing is compared there."))
@@ -274,8 +275,8 @@ def _values(shown: Sequence[Line], yours: Comparison | None) -> Table:
 def _shown_answer(answer: Answer, whose: str) -> list[RenderableType]:
     words = Text(whose).append(answer.word, LOOKS[answer.word].colour)
     if not whose:
-        words.append(f"  {answer.statement.words}{text.mark(answer)}")
-    below = "; ".join(filter(None, (text.sentence(answer), "" if whose else f"id {answer.statement.id}")))
+        words.append(f"  {answer.statement.words}{say.mark(answer)}")
+    below = "; ".join(filter(None, (say.sentence(answer), "" if whose else f"id {answer.statement.id}")))
     return [words, Padding(Text(below, "dim"), (0, 0, 0, 2))] if below else [words]
 
 

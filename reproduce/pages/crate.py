@@ -12,7 +12,7 @@ from pathlib import Path
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import grouped
+from reproduce.pages.sentences import grouped
 from reproduce.runs import costs
 from reproduce.store.files import StoreError, readable
 

@@ -12,12 +12,12 @@ from lengen.experiment import Experiment
 from lengen.metrics.measures import short
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.distance import in_words
-from reproduce.comparison.measures import tested
+from reproduce.comparison.last_comparison import MET
 from reproduce.comparison.published_values import Line, printed, span
-from reproduce.comparison.recorded import MET
+from reproduce.comparison.region_measures import tested
+from reproduce.comparison.setting_distance import in_words
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import grouped, table
+from reproduce.pages.sentences import grouped, table
 from reproduce.runs.costs import cost
 from reproduce.runs.costs import in_words as time_in_words
 

@@ -17,10 +17,10 @@ from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, usual_profile
-from reproduce.comparison.distance import differences
-from reproduce.comparison.distance import in_words as differing_in_words
+from reproduce.comparison.last_comparison import WORDS, Recorded
 from reproduce.comparison.published_settings import CHECKED
-from reproduce.comparison.recorded import WORDS, Recorded
+from reproduce.comparison.setting_distance import differences
+from reproduce.comparison.setting_distance import in_words as differing_in_words
 from reproduce.pages.terminal import LOOKS, breakable, entry, table
 from reproduce.runs.costs import cost_on, in_words, makespan
 from reproduce.runs.plan import share_made

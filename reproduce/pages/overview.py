@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from lengen import __version__
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.answers import Answer
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.distance import SHORTER
-from reproduce.comparison.recorded import HOLDS, MET, WORDS
-from reproduce.pages import text
+from reproduce.comparison.last_comparison import HOLDS, MET, WORDS
+from reproduce.comparison.setting_distance import SHORTER
+from reproduce.comparison.statement_answers import Answer
+from reproduce.pages import sentences as say
 from reproduce.pages.terminal import LOOKS
 from reproduce.store.reference import Reference
 
@@ -105,9 +105,7 @@ def shown(compared: Mapping[str, Comparison]) -> list[Comparison]:
 
 def alternative_text(compared: Sequence[Comparison]) -> str:
     """Return the title for those who do not see the picture: every square with its answer, the end of every line."""
-    looks = [
-        ", ".join(f"{text.name(answer)} ({look(answer)})" for answer in comparison.answers) for comparison in compared
-    ]
+    looks = [", ".join(f"{say.name(answer)} ({look(answer)})" for answer in each.answers) for each in compared]
     rows = [f"{numbered(comparison)}: {words}" for comparison, words in zip(compared, looks, strict=True)]
     return f"{'; '.join(rows)}. {right(compared)}".strip()
 
@@ -162,7 +160,7 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
                 place = (column - 0.44 + part * width, row - 0.42)
                 axes.add_patch(Rectangle(place, width, 0.84, facecolor=colour, edgecolor="none"))
             sign = " ".join(dict.fromkeys(sign for _, sign in looks))
-            words = textwrap.fill(text.name(answer), LETTERS)
+            words = textwrap.fill(say.name(answer), LETTERS)
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")
             axes.text(column, row + 0.12, words, ha="center", va="center", fontsize=7, linespacing=1.05)
     axes.set(xlim=(-0.5, most - 0.5), ylim=(len(compared) - 0.5, -0.5))

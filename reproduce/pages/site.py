@@ -26,9 +26,10 @@ from reproduce import figures
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.statements import Statement, naming
-from reproduce.pages import comparison, overview, records, report, text
-from reproduce.pages.readme import scores
-from reproduce.pages.text import folded, grouped, table
+from reproduce.pages import comparison, explorer, overview, paper_blocks
+from reproduce.pages import sentences as say
+from reproduce.pages.generated_blocks import scores
+from reproduce.pages.sentences import folded, grouped, table
 from reproduce.runs import costs
 from reproduce.runs.costs import accuracies
 from reproduce.store.files import update
@@ -138,9 +139,9 @@ def _answers(compared: Mapping[str, Comparison], statements: Sequence[Statement]
     lines = []
     for place, answer in enumerate(first.answers):
         if answer.statement in statements:
-            lines.append(f"- **{answer.word}**: {answer.statement.words}{text.mark(answer)}{text.clause(answer)}")
+            lines.append(f"- **{answer.word}**: {answer.statement.words}{say.mark(answer)}{say.clause(answer)}")
             further = [(store, comparison.answers[place]) for store, comparison in others]
-            lines += [f"    - {store} runs: **{one.word}**{text.clause(one)}" for store, one in further if one.distance]
+            lines += [f"    - {store} runs: **{one.word}**{say.clause(one)}" for store, one in further if one.distance]
     return lines
 
 
@@ -152,9 +153,9 @@ def paper_page(held: Held) -> str:
     parts[1:] = [f"The same with {store} runs: [{paper}-{store}]({paper}-{store}.md)" for store, _ in others]
     links = [f"- [{_title(name, held)}]({paper}/{name}.md)" for name in held.names]
     parts += ["## Figures", "\n".join(links) or "No run has been drawn.", "## Experiments"]
-    rows = records.experiments(CATALOGUE.experiments(paper), held.runs)
+    rows = explorer.experiments(CATALOGUE.experiments(paper), held.runs)
     linked = [[f"[{row[0]}]({paper}/{row[0]}.md)" if row[0] in held.names else row[0], *row[1:]] for row in rows]
-    return "\n\n".join([*parts, folded(f"{len(rows)} experiments", table(records.HEAD, linked), "markdown")]) + "\n"
+    return "\n\n".join([*parts, folded(f"{len(rows)} experiments", table(explorer.HEAD, linked), "markdown")]) + "\n"
 
 
 def _comparison(read: Comparison) -> str:
@@ -181,7 +182,7 @@ def figure_page(name: str, held: Held, place: Path) -> str:
     comparison = next(iter(held.compared.values()))
     mine = {item: runs for item, runs in held.runs.items() if item.split("/")[1] == name}
     parts = [*_pictures(figure, sheets, comparison, place)] if figure and sheets else [f"# {_title(name, held)}"]
-    parts += explorer(figure, sheets, mine)
+    parts += exact_counts(figure, sheets, mine)
     behind = [item for item in CATALOGUE.experiments(held.paper) if item.name in (figure.reads if figure else mine)]
     if lines := _answers(held.compared, naming([answer.statement for answer in comparison.answers], behind)):
         parts += ["## Statements that rest on these runs", "\n".join(lines)]
@@ -195,16 +196,16 @@ def figure_page(name: str, held: Held, place: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def explorer(
+def exact_counts(
     figure: Figure | None, sheets: Sequence[tuple[str, figures.Sheet]], mine: Mapping[str, Sequence[Run]]
 ) -> list[str]:
     """Return the exact counts of what a figure draws, without a picture of the runs that are named after it."""
-    drawn = sheets[0][1].runs if sheets else {item: records.largest(runs) for item, runs in mine.items()}
+    drawn = sheets[0][1].runs if sheets else {item: explorer.largest(runs) for item, runs in mine.items()}
     drawn = {item: runs for item, runs in drawn.items() if runs and runs[0].grid.scores}
     if not drawn:
         return []
     metric, measure, share, looks = _shown(figure, sheets[0][1]) if figure and sheets else EXACT
-    counts = {item: records.counts(short(item), runs, metric) for item, runs in drawn.items()}
+    counts = {item: explorer.counts(short(item), runs, metric) for item, runs in drawn.items()}
     keys = html.escape(json.dumps([[item, *looks.get(item, ("", ""))] for item in counts]))
     mean = "" if share else ' data-mean="yes"'
     attributes = f'data-measure="{measure}"{mean} data-keys="{keys}"'
@@ -214,10 +215,10 @@ def explorer(
 def sections(mine: Mapping[str, Sequence[Run]]) -> list[str]:
     """Return training, attention and a row for every run."""
     parts: list[str] = []
-    trainings = {short(item): records.curves(records.largest(runs)) for item, runs in mine.items()}
+    trainings = {short(item): explorer.curves(explorer.largest(runs)) for item, runs in mine.items()}
     if curves := {item: some for item, some in trainings.items() if some}:
         parts += ["## Training", '<div id="training-curves"></div>', _data("curves", curves)]
-    looked = [(run, maps) for runs in mine.values() for run in runs if (maps := records.attention(run)) is not None]
+    looked = [(run, maps) for runs in mine.values() for run in runs if (maps := explorer.attention(run)) is not None]
     if looked:
         named = {f"{short(run.experiment)}, {run.profile}, seed {run.seed}, {run.store}": maps for run, maps in looked}
         parts += ["## Attention", ATTENTION, '<div id="attention-viewer"></div>', _data("attention-maps", named)]
@@ -238,11 +239,11 @@ def _pictures(
     shown = [(sheet.file("svg"), _size(store, sheet)) for store, sheet in sheets]
     linked = [(file, quote(Path(os.path.relpath(file, place)).as_posix()), size) for file, size in shown]
     (first, link, size), *others = linked
-    parts = [report.section(first, link, figure, comparison, "#"), size]
+    parts = [paper_blocks.section(first, link, figure, comparison, "#"), size]
     if others:
         further = []
         for file, link, size in others:
-            _, picture, caption = report.picture(file, link)
+            _, picture, caption = paper_blocks.picture(file, link)
             further.append(f"{picture.replace('![', f'![{size} ', 1)}\n\n{caption} {size}")
         summary = f"The same at other sizes or of other runs: {len(others)}"
         parts.append(folded(summary, "\n\n".join(further), "markdown"))

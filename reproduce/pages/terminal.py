@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from reproduce.comparison.recorded import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED, WORDS
+from reproduce.comparison.last_comparison import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED, WORDS
 
 if TYPE_CHECKING:
     import numpy as np

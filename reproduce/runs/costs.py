@@ -2,8 +2,8 @@
 
 What enters is a specification; what leaves are seconds on one processor core, which the profiles smoke, cpu and night
 are made for, or on one GPU, which paper is made for.
-Operations are counted in `lengen.training.operations`; the rates are measured averages. The progress display corrects
-both by what it sees.
+Operations are counted in `lengen.training.operation_counts`; the rates are measured averages. The progress display
+corrects both by what it sees.
 """
 
 import math
@@ -18,7 +18,7 @@ from lengen.metrics.measures import shares
 from lengen.results.records import Run
 from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec
-from lengen.training import operations
+from lengen.training import operation_counts as operations
 
 ROUNDED = 2.0
 """Speed-up of a core by products of bfloat16 operands, compiled if that pays: 1.5 to 2.8 on a processor that has them;
@@ -27,7 +27,7 @@ GPU_RATE = 1.5e14
 """Operations per second of one large GPU (bfloat16, batches of hundreds)."""
 GPU_STEP = 0.002
 """Seconds of a step on a GPU, and again for each block, that do not depend on its size: a processor starts the kernels.
-Six blocks took 14 ms and two 6 on one H200, with CUDA graphs; a core's are `lengen.training.operations.STEP`."""
+Six blocks took 14 ms and two 6 on one H200, with CUDA graphs; a core's are `lengen.training.operation_counts.STEP`."""
 START = {"core": 1.0, "gpu": 80.0}
 """Seconds to build data and model (and, on a GPU, to compile)."""
 DECODING = 1.5

@@ -15,7 +15,7 @@ from lengen.part import LONGEST, SettingError, build
 from lengen.results.progress import Progress
 from lengen.results.records import Run
 from lengen.settings.changes import assign
-from lengen.settings.compatible import longest_number
+from lengen.settings.compatibility import longest_number
 from lengen.settings.sections import TestSpec
 from lengen.settings.spec import Spec
 from reproduce.catalogue import CATALOGUE

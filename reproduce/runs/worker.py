@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from lengen.part import SettingError
 from lengen.results.progress import Progress, Report
 from lengen.results.records import Run
-from lengen.training.procedure import run_setting
+from lengen.training.dispatch import run_setting
 from reproduce import is_sentence
 from reproduce.runs.plan import FatalError, Job, Order, Watch
 from reproduce.store.files import StoreError, existing, readable, write_text

@@ -16,7 +16,7 @@ from lengen.callbacks.resuming import CHECKPOINT
 from lengen.digits import OperandError
 from lengen.results.progress import DivergedError, Progress
 from lengen.results.records import Grid
-from lengen.training.build import load
+from lengen.training.model_building import load
 from lengen.training.run import WEIGHTS
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted

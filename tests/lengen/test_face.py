@@ -21,7 +21,7 @@ from safetensors.torch import save_file, save_model
 
 import lengen
 from lengen import Addition, Coupled, DataSpec, Linear, ModelSpec, Spec, TaskData, TestSpec, TrainSpec, replace, verify
-from lengen import loading as library
+from lengen import trained_model as library
 from lengen.digits import OperandError, operand_texts
 from lengen.part import Axis, Part, kinds
 from tests.fixtures.refusals import refused

@@ -9,7 +9,7 @@ from lengen import ArithmeticData, Consecutive, SequenceModule, TaskData, Temper
 from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.data.batch import Batch
 from lengen.digits import OperandError
-from lengen.training.build import build_model, load
+from lengen.training.model_building import build_model, load
 from lengen.training.run import WEIGHTS, execute
 from reproduce.runs.costs import cost
 from tests.fixtures.models import random_model

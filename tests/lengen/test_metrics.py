@@ -23,7 +23,7 @@ from lengen import (
 )
 from lengen.formats.base import END, FIRST, PAD, PRINTABLE, Vocab
 from lengen.metrics import METRICS, count
-from lengen.metrics.exact_match import Metric, answer_token
+from lengen.metrics.response_metrics import Metric, answer_token
 from tests.cases import CASES
 from tests.fixtures.refusals import refused
 

@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 import lengen
-from lengen.data.setting import read_spec
+from lengen.data.short_setting import read_spec
 from lengen.results.records import Grid
 from tests.fixtures.refusals import refused
 from tests.lengen.benchmark.test_any_module import OPTIONS, Kept, Predicts, spec
@@ -192,7 +192,7 @@ def test_a_module_with_its_own_tokenizer_is_scored_while_it_trains(module, answe
 
 @pytest.mark.parametrize(("answer", "sentence"), [
     (lambda prompts: ["1"] * len(prompts), "function of the module that returns one from prompts to texts"),
-    (lambda module: None, "answers nothing"), (lambda module: lambda prompts: "1", "a list of as many texts"),
+    (lambda module: None, "answers nothing"), (lambda module: lambda prompts: "1", "a list of as many"),
 ])  # fmt: skip
 def test_what_makes_no_answerer_is_refused_before_it_trains(answer, sentence):
     module = Copies()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lengen
 from lengen import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, Spec, machine, replace
-from lengen.callbacks.chance import EXAMPLES, Chance, chance, trained_examples
+from lengen.callbacks.blind_baseline import EXAMPLES, Chance, chance, trained_examples
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import true_responses
@@ -32,7 +32,7 @@ from lengen.results.records import (
     to_table,
     wilson,
 )
-from lengen.training.build import model_for
+from lengen.training.model_building import model_for
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.settings import TEST, spec

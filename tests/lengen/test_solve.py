@@ -9,8 +9,8 @@ from safetensors.torch import save_model
 
 import lengen
 from lengen import Addition, ArithmeticData, DataSpec, Linear, PairAddition, Parity, TwoOperandAddition, build_model
-from lengen.callbacks.operand_lengths import EXAMPLES, OperandLengths, operand_lengths, problems
-from lengen.data.reading import can_run_free
+from lengen.callbacks.unequal_lengths import EXAMPLES, OperandLengths, operand_lengths, problems
+from lengen.data.response import can_run_free
 from lengen.digits import OperandError
 from lengen.formats.base import PAD
 from lengen.metrics.measures import along, at_edge, edge, has_learned, shares

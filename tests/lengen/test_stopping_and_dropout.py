@@ -13,7 +13,7 @@ from lengen.callbacks.loggers import METRICS, VALIDATION, read_metrics
 from lengen.callbacks.monitoring import StopWhenGood
 from lengen.callbacks.resuming import CHECKPOINT
 from lengen.part import kinds
-from lengen.training.build import build_model, load
+from lengen.training.model_building import build_model, load
 from lengen.training.run import WEIGHTS, execute
 from tests.fixtures.models import data_for, encoder_decoder
 from tests.fixtures.settings import TRAIN, Killed, fixed_data, kill_at

@@ -15,7 +15,7 @@ from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.data.task_data import TaskData, targets
 from lengen.formats.base import PAD
 from lengen.solve import encode
-from lengen.training.build import build_model, load
+from lengen.training.model_building import build_model, load
 from lengen.training.module import build_optimizer, learning_rate_factor, response_loss
 from lengen.training.run import WEIGHTS, execute
 from tests.fixtures.models import encoder_decoder, random_model

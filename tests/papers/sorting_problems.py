@@ -12,9 +12,9 @@ from lengen import TaskData, build_model, generate
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
 from lengen.models import Decoder
-from lengen.training.build import load, set_by_hand
+from lengen.training.model_building import load, set_by_hand
 from papers.task_hinting.construction import set_weights
-from papers.task_hinting.theorem import TheoremSpec, theorem
+from papers.task_hinting.theorem_spec import TheoremSpec, theorem
 
 Lists = list[list[int]]
 

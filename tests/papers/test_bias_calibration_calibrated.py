@@ -17,14 +17,14 @@ from lengen.callbacks.resuming import CHECKPOINT
 from lengen.digits import generator
 from lengen.encodings.relative import RelativeKeys
 from lengen.models.blocks import Context
-from lengen.probing import longest_problems
+from lengen.residual_stream import longest_problems
 from lengen.settings.changes import overlay
 from lengen.training import calibration
-from lengen.training.build import load
-from lengen.training.procedure import run_setting
+from lengen.training.dispatch import run_setting
+from lengen.training.model_building import load
 from lengen.training.run import WEIGHTS
-from papers.bias_calibration import calibrated, settings
-from papers.bias_calibration.calibrated import average_attention, calibrate, converged
+from papers.bias_calibration import procedures, settings
+from papers.bias_calibration.procedures import average_attention, calibrate, converged
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.spec import CalibratedSpec
 from tests.fixtures.settings import Killed
@@ -39,11 +39,11 @@ HEADS, ROWS, COLUMNS = 2, 6, 13
 
 def run(folder: Path, spec=SPEC, reports=None):
     folder.mkdir(exist_ok=True)
-    return calibrated.execute(spec, 0, folder, (reports if reports is not None else []).append)
+    return procedures.execute(spec, 0, folder, (reports if reports is not None else []).append)
 
 
 def traces(folder: Path) -> dict[str, bytes]:
-    names = (METRICS, WEIGHTS, f"{calibrated.FIRST}/{METRICS}", f"{calibrated.FIRST}/{WEIGHTS}")
+    names = (METRICS, WEIGHTS, f"{procedures.FIRST}/{METRICS}", f"{procedures.FIRST}/{WEIGHTS}")
     return {name: (folder / name).read_bytes() for name in names}
 
 
@@ -108,7 +108,7 @@ def test_open_lines_and_the_heads_of_each_operand_are_counted(task, second):
     cross[0, :, 5] = cross[1, 1, 1] = cross[1, 1, 2] = cross[2, :2, second] = cross[3, :, [2, second]] = 0.5
     cross[0, 2, second] = cross[2, 2:, 3] = 0.5  # in rows beyond the trained digits
     cross[4], own[4] = 0.0, 0.0
-    assert calibrated._lines(spec, own, cross) == pytest.approx(
+    assert procedures._lines(spec, own, cross) == pytest.approx(
         {
             "open_self": (4 * 1 + 6) / 5, "open_cross": (1 + 2 + 1 + 2 + 13) / 5, "transparent_self": 1,
             "transparent_cross": 1, "heads_first_operand": 2, "heads_second_operand": 1,
@@ -150,7 +150,7 @@ def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(place, again, finished
     monkeypatch.setattr(calibration, "write_metrics", rows)
     with monkeypatch.context() as patch:
         if place == "between":
-            patch.setattr(calibrated, "average_attention", between)
+            patch.setattr(procedures, "average_attention", between)
         if place == "after":
             run(tmp_path)
         else:
@@ -237,19 +237,19 @@ def test_a_training_converges_near_perfect_and_averages_over_problems_of_its_see
 
 @pytest.mark.parametrize(("first", "second"), [(8, 2), (8, None), (None, 2), (None, None)])
 def test_ratios_need_two_trainings_that_converged(first, second, tmp_path):
-    for folder, step in ((tmp_path / calibrated.FIRST, first), (tmp_path, second)):
+    for folder, step in ((tmp_path / procedures.FIRST, first), (tmp_path, second)):
         folder.mkdir(exist_ok=True)
         value = 0.98 if step is None else 1.0
         (folder / METRICS).write_text(f"step,name,value\n{step or 9},val_exact_match,{value}\n")
     began, info = (
         {"scalars": {"val_exact_match": 1.0, "steps": 10}, "seconds_per_step": seconds} for seconds in (0.5, 0.25)
     )
-    scalars = calibrated._times(tmp_path, began, info)
+    scalars = procedures._times(tmp_path, began, info)
     assert (scalars["interpolation_seconds"], scalars["retraining_seconds"]) == (5.0, 2.5)
     assert (scalars.get("interpolation_steps"), scalars.get("retraining_steps")) == (first, second)
     ratios = (0.25, 0.125) if first and second else (None, None)
     assert (scalars.get("steps_ratio"), scalars.get("seconds_ratio")) == ratios
-    resumed = calibrated._times(tmp_path, began, info | {"seconds_per_step": 0.0})
+    resumed = procedures._times(tmp_path, began, info | {"seconds_per_step": 0.0})
     assert resumed.get("steps_ratio") == ratios[0] and "seconds_ratio" not in resumed
 
 

@@ -15,7 +15,7 @@ from lengen.settings.changes import overlay
 from lengen.solve import encode
 from lengen.training.module import build_optimizer
 from papers.bias_calibration import settings
-from papers.bias_calibration.calibrated import average_attention, calibrate, readable
+from papers.bias_calibration.procedures import average_attention, calibrate, readable
 from papers.bias_calibration.profiles import profile
 from tests.fixtures.refusals import refused
 

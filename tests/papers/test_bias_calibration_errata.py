@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lengen import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor, TaskData, build_model
 from lengen.models.bias import calibrate_bias, closed, line_values
-from papers.bias_calibration import calibrated, settings
+from papers.bias_calibration import procedures, settings
 from papers.bias_calibration.profiles import profile
 from reproduce.comparison.published_values import values
 
@@ -206,7 +206,7 @@ def test_scores_are_scaled_and_those_of_cross_attention_have_keys_of_the_source(
 @pytest.mark.slow
 def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
     spec, seen = settings.calibrated(profile("smoke", Successor)), []
-    train = calibrated.calibration.run.execute
+    train = procedures.calibration.run.execute
 
     def watched(trained, seed, folder, report, prepare=lambda model: None, loggers=()):
         def look(model):
@@ -215,8 +215,8 @@ def test_the_second_training_starts_from_new_weights(tmp_path, monkeypatch):
 
         return train(trained, seed, folder, report, look, loggers=loggers)
 
-    monkeypatch.setattr(calibrated.calibration.run, "execute", watched)
-    calibrated.execute(spec, 0, tmp_path, [].append)
+    monkeypatch.setattr(procedures.calibration.run, "execute", watched)
+    procedures.execute(spec, 0, tmp_path, [].append)
     new = dict(build_model(spec.retrained(), 0).named_parameters())
     assert len(seen) == 2 and all(torch.equal(seen[1][name], value) for name, value in new.items())
 

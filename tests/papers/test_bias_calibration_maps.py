@@ -13,11 +13,11 @@ from lengen import PairAddition, Successor
 from lengen.metrics.measures import Missing
 from lengen.results.records import MODES, Grid, Run
 from lengen.settings.changes import overlay
-from lengen.settings.windows import window_cross, window_self
+from lengen.settings.window_masks import window_cross, window_self
 from papers.bias_calibration import drawings
-from papers.bias_calibration.calibrated import heads_by_operand
 from papers.bias_calibration.experiments import FIGURES
 from papers.bias_calibration.measures import follows, shares_near
+from papers.bias_calibration.procedures import heads_by_operand
 from tests.fixtures.drawings import boxes
 from tests.fixtures.runs import counted
 

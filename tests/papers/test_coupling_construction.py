@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from lengen import SettingError, TaskData, build_model, generate, replace, verify
 from lengen import solve as show
-from lengen.data.reading import final_answer
+from lengen.data.response import final_answer
 from lengen.digits import Problems
 from lengen.models import Decoder
 from lengen.tasks.addition import padded_length
-from lengen.training.build import load
+from lengen.training.model_building import load
 from papers.coupling.construction import set_feed_forward, vertices
 from papers.coupling.profiles import SCRATCHPAD
-from papers.coupling.theorem import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem
+from papers.coupling.theorem_spec import HIDDEN, TOLERANCE, Sizes, sizes_of, theorem
 from tests.fixtures.refusals import refused
 from tests.papers.theorem import ADDITION, EXAMPLE, FORMAT, VOCAB, Printed, constructed, problem, writer
 

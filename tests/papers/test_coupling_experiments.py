@@ -19,11 +19,13 @@ from lengen.metrics.measures import Missing
 from lengen.results.records import AttentionMap
 from lengen.settings.changes import overlay
 from lengen.solve import encode
-from papers.coupling import drawings, measures, ones, start_ids
+from papers.coupling import drawings, measures
+from papers.coupling import parity_by_ones as ones
+from papers.coupling import sums_by_start_id as start_ids
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
 from papers.coupling.measures import MEASURES
-from papers.coupling.start_ids import PUBLISHED, SHORTER
-from papers.coupling.theorem import Sizes
+from papers.coupling.sums_by_start_id import PUBLISHED, SHORTER
+from papers.coupling.theorem_spec import Sizes
 from reproduce.catalogue import CATALOGUE
 from reproduce.commands.run import suite
 from reproduce.comparison.published_values import values

@@ -12,21 +12,21 @@ from lengen.benchmark.tasks import task_of
 from lengen.callbacks.monitoring import silent
 from lengen.data.task_data import TaskData
 from lengen.formats.base import FIRST
-from lengen.loading import Found, Model
 from lengen.metrics.measures import exact_at, has_learned, reached
 from lengen.results.records import Grid, Run
 from lengen.settings.fixed_biases import LineWindow
 from lengen.settings.spec import validate
+from lengen.trained_model import Found, Model
 from lengen.training import calibration
 from lengen.training import run as training
-from lengen.training.build import build_model
-from lengen.training.procedure import run_setting
+from lengen.training.dispatch import run_setting
+from lengen.training.model_building import build_model
 from papers.matrix import drawings, procedures
 from papers.matrix.experiments import EXPERIMENTS, FIGURES, cell
 from papers.matrix.settings import ROOM, TASKS
 from papers.matrix.tricks import AT, BASELINES, CONTROLS, TRICKS
-from reproduce.comparison.answers import answers
-from reproduce.comparison.measures import measure_of, vocabulary
+from reproduce.comparison.region_measures import measure_of, vocabulary
+from reproduce.comparison.statement_answers import answers
 from reproduce.comparison.statements import statements
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted

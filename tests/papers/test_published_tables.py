@@ -10,11 +10,11 @@ from lengen.metrics.measures import OfRun
 from lengen.settings.spec import replace
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
-from reproduce.comparison.distance import FIELDS, differences, in_words, under
-from reproduce.comparison.measures import REGIONS, inside, measure_of, vocabulary
+from reproduce.comparison.last_comparison import UNDECIDED
 from reproduce.comparison.published_settings import settings
 from reproduce.comparison.published_values import values
-from reproduce.comparison.recorded import UNDECIDED
+from reproduce.comparison.region_measures import REGIONS, inside, measure_of, vocabulary
+from reproduce.comparison.setting_distance import FIELDS, differences, in_words, under
 from reproduce.comparison.statements import statements
 from reproduce.store.reference import Reference
 

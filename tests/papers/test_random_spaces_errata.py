@@ -16,7 +16,7 @@ from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.settings.changes import overlay
 from papers.random_spaces.experiments import EXPERIMENTS, WIDTHS
-from papers.random_spaces.measured import PARTS, score_parts
+from papers.random_spaces.measurements import PARTS, score_parts
 from papers.random_spaces.profiles import BASE, up_to
 from reproduce.comparison.published_values import values
 

@@ -16,7 +16,7 @@ from lengen.training.run import WEIGHTS
 from papers.random_spaces.experiments import EXPERIMENTS, FIGURES, SIZES
 from reproduce.catalogue import CATALOGUE, SelectorError
 from reproduce.cli import main
-from reproduce.commands import problem as problems
+from reproduce.commands import solve as problems
 from tests.fixtures.refusals import refused
 
 PAPER = "random_spaces"

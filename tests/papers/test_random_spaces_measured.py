@@ -17,10 +17,10 @@ from lengen.data.batch import Batch
 from lengen.experiment import PROFILES
 from lengen.formats.base import END, PAD
 from lengen.settings.changes import overlay
-from lengen.training.build import load
-from lengen.training.procedure import run_setting
+from lengen.training.dispatch import run_setting
+from lengen.training.model_building import load
 from lengen.training.run import WEIGHTS
-from papers.random_spaces import measured
+from papers.random_spaces import measurements as measured
 from papers.random_spaces.experiments import EXPERIMENTS
 from papers.random_spaces.profiles import MeasuredSpec
 from tests.fixtures.models import encoder_decoder, trained

@@ -12,10 +12,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from lengen import build_model, generate, verify
 from lengen.formats.base import FIRST
 from lengen.models import Decoder
-from papers.task_hinting import theorem
+from papers.task_hinting import theorem_spec
 from papers.task_hinting.construction import vectors
-from papers.task_hinting.probing import mechanisms
-from papers.task_hinting.theorem import gain, largest_alphabet, largest_length, sharpness
+from papers.task_hinting.mechanisms import mechanisms
+from papers.task_hinting.theorem_spec import gain, largest_alphabet, largest_length, sharpness
 from tests.papers.sorting_problems import drawn, families, of_length, problems, repaired, variant
 
 ALL = {n: [list(one) for one in itertools.product((1, 2, 3), repeat=n)] for n in range(1, 7)}
@@ -141,7 +141,7 @@ def test_bfloat16_at_its_edge(kernel):
 @pytest.mark.slow
 def test_bfloat16_mixes_up_neighbours_of_a_large_alphabet(monkeypatch):
     """What the limit is for; it is sufficient and not necessary, so that 250 fails and not yet 33."""
-    monkeypatch.setattr(theorem, "largest_alphabet", lambda precision: 250)
+    monkeypatch.setattr(theorem_spec, "largest_alphabet", lambda precision: 250)
     neighbours = [[a, *[a + 1] * 7] for a in range(1, 250, 2)]  # scores that tie make the many the minimum
     assert not all(repaired(250, 8, "bf16-true").sorts(neighbours))
     assert all(repaired(250, 8).sorts(neighbours))

@@ -14,7 +14,7 @@ from lengen.data.batch import Batch
 from lengen.models.blocks import FeedForward
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.experiments import EXPERIMENTS
-from papers.task_hinting.theorem import sharpness
+from papers.task_hinting.theorem_spec import sharpness
 from tests.papers.sorting_problems import Lists, Sorter, drawn, families, of_length, problems, repaired, variant
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ def batch_of(sorter: Sorter, lists: Lists) -> Batch:
 def test_the_code_names_entries_that_exist():
     text = (ROOT / "papers/task_hinting/ERRATA.md").read_text()
     entries = {int(number) for number in re.findall(r"^## E(\d+)", text, flags=re.M)}
-    for name in ("construction.py", "theorem.py"):
+    for name in ("construction.py", "theorem_spec.py"):
         source = (ROOT / "papers/task_hinting" / name).read_text()
         named = {int(number) for number in re.findall(r"\bE(\d+)\b", source)}
         assert named

@@ -11,13 +11,13 @@ import torch
 from lengen import ArithmeticData, SettingError, build_model, from_dict, validate
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
-from lengen.probing import Bases, bases, orthogonality, probe, projections
+from lengen.residual_stream import Bases, bases, orthogonality, probe, projections
 from lengen.solve import solve
-from lengen.training.procedure import run_setting
+from lengen.training.dispatch import run_setting
 from papers.task_hinting.experiments import EXPERIMENTS
-from papers.task_hinting.probing import Hits, mechanisms
+from papers.task_hinting.mechanisms import Hits, mechanisms
 from papers.task_hinting.profiles import ProbedSpec, ProbeSpec
-from papers.task_hinting.theorem import TheoremSpec, gain, largest_alphabet, largest_length, sharpness, theorem
+from papers.task_hinting.theorem_spec import TheoremSpec, gain, largest_alphabet, largest_length, sharpness, theorem
 from tests.fixtures.refusals import refused
 
 NAMES = {item.name.removeprefix("task_hinting/"): item for item in EXPERIMENTS}
@@ -247,5 +247,5 @@ def test_a_run_trains_nothing_and_measures_all(tmp_path):
 
 
 def test_it_is_planned_without_torch():
-    code = "import sys, papers.task_hinting.theorem as t; t.theorem(5, 8).check(); print('torch' in sys.modules)"
+    code = "import sys, papers.task_hinting.theorem_spec as t; t.theorem(5, 8).check(); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import torch
 
 from lengen import Addition, Coupled, Linear
-from lengen.data.writer import Batch, Writer
+from lengen.data.batch_writer import Batch, Writer
 from lengen.digits import Problems
 from lengen.formats.base import Vocab
 from lengen.models import Decoder
-from lengen.training.build import set_by_hand
+from lengen.training.model_building import set_by_hand
 from papers.coupling.construction import set_weights
 from papers.coupling.profiles import SCRATCHPAD
-from papers.coupling.theorem import Sizes, position_ids, shape
+from papers.coupling.theorem_spec import Sizes, position_ids, shape
 
 PART = Addition(digits=2, operands=3)
 ADDITION = PART

@@ -8,7 +8,7 @@ import pytest
 
 from lengen.benchmark.adderboard import judge
 from reproduce.catalogue import CATALOGUE
-from reproduce.commands.problem import find
+from reproduce.commands.solve import find
 
 OFFERED = {name: spec for paper in CATALOGUE.papers() for name, spec in CATALOGUE.paper(paper).adders().items()}
 CONSTRUCTED = next(name for name, spec in OFFERED.items() if spec is not None)

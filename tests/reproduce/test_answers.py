@@ -10,9 +10,18 @@ import pytest
 from scipy import stats
 
 from lengen.settings.spec import replace
-from reproduce.comparison import answers as exact
-from reproduce.comparison.answers import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED, answers, find, of_median
-from reproduce.comparison.distance import LENGTHS, SETTING, SHORTER
+from reproduce.comparison import statement_answers as exact
+from reproduce.comparison.setting_distance import LENGTHS, SETTING, SHORTER
+from reproduce.comparison.statement_answers import (
+    CONTRADICTED,
+    HOLDS,
+    NOT_SEEN,
+    OPEN,
+    REPAIRED,
+    answers,
+    find,
+    of_median,
+)
 from reproduce.comparison.statements import (
     AS_NOW,
     OTHERWISE,
@@ -24,7 +33,7 @@ from reproduce.comparison.statements import (
     knew,
     parse,
 )
-from reproduce.pages import text
+from reproduce.pages import sentences as say
 from reproduce.published import PublishedError
 from tests.fixtures.program import git
 from tests.fixtures.runs import experiment, outside, run, spec, stored
@@ -62,9 +71,9 @@ def test_sides_pairs_and_trends_are_compared_over_their_seeds():
     found = above(FAR, NONE)
     assert (found.word, found.p, found.profile) == (HOLDS, 1 / 70, "cpu")
     assert [side.seeds for side in found.left] == [(20.0, 30.0, 25.0, 50.0)]
-    assert text.measured(found) == "28 % (four trainings: 20 to 50 %) against 0 to 2 %"
+    assert say.measured(found) == "28 % (four trainings: 20 to 50 %) against 0 to 2 %"
     found = above((0.2, 0.0, 0.01, 0.3), NONE)
-    assert (found.word, text.why(found)) == (NOT_SEEN, "not significant") and found.p > 0.025
+    assert (found.word, say.why(found)) == (NOT_SEEN, "not significant") and found.p > 0.025
     assert above((0.5, 0.51, 0.5, 0.49), (0.5, 0.5, 0.51, 0.52)).word == NOT_SEEN
     runs = [*seeds(LEFT, 0.5, 0.51, 0.5, 0.49), *seeds(RIGHT, 0.5, 0.5, 0.51, 0.52)]
     assert compared(*runs, check="equal", right=(RIGHT.name,)).word == HOLDS
@@ -80,13 +89,13 @@ def test_sides_pairs_and_trends_are_compared_over_their_seeds():
     names = (LEFT.name, RIGHT.name, THIRD.name)
     assert compared(*runs, check="trend", left=names).word == HOLDS
     falls = compared(*runs, check="trend", left=names[::-1])
-    assert (falls.word, text.why(falls)) == (CONTRADICTED, "the reverse was measured")
+    assert (falls.word, say.why(falls)) == (CONTRADICTED, "the reverse was measured")
 
 
 @pytest.mark.parametrize(("left", "right"), [(FAR[:3], NONE), (FAR, NONE[:3])])
 def test_three_seeds_on_a_side_are_open_and_say_how_many_are_missing(left, right):
     found = above(left, right)
-    assert found.word == OPEN and "3 trainings" in text.why(found) and "1 more is needed" in text.why(found)
+    assert found.word == OPEN and "3 trainings" in say.why(found) and "1 more is needed" in say.why(found)
 
 
 def test_seeds_that_did_not_learn_are_left_out_and_said_unless_asked_for():
@@ -95,33 +104,33 @@ def test_seeds_that_did_not_learn_are_left_out_and_said_unless_asked_for():
     assert found.word == HOLDS, "a high value of a model that learned nothing does not count"
     assert found.right[0].hollow == (90.0,) and len(found.right[0].seeds) == 4
     missing = compared(*runs[:-2], runs[-1], check="above", right=(RIGHT.name,))
-    assert missing.word == OPEN and "learned its range in 3 of 4 trainings" in text.why(missing)
+    assert missing.word == OPEN and "learned its range in 3 of 4 trainings" in say.why(missing)
     runs = [*seeds(LEFT, 0.95, 0.96), run(LEFT, outside(0.5, 0.97), seed=2)]
     asked, every = compared(*runs, least=90), compared(*runs, least=90, learned=False)
     assert (asked.word, asked.left[0].seeds, asked.left[0].hollow) == (OPEN, (95.0, 96.0), (97.0,))
     assert (every.word, every.left[0].seeds, every.left[0].hollow) == (HOLDS, (95.0, 96.0, 97.0), ())
     runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE, inside=0.1)]
     found = compared(*runs, check="above", right=(RIGHT.name,))
-    assert found.word == OPEN and "0 of 4" in text.why(found)
+    assert found.word == OPEN and "0 of 4" in say.why(found)
 
 
 @pytest.mark.parametrize(("level", "why"), [(0.0, "both medians below 1 %"), (1.0, "both medians above 99 %")])
 def test_two_sides_at_an_end_cannot_be_told_apart(level, why):
     found = above([level] * 4, [level] * 4)
-    assert (found.word, text.why(found)) == (NOT_SEEN, why)
+    assert (found.word, say.why(found)) == (NOT_SEEN, why)
 
 
 def test_a_missing_effect_names_what_comes_next_and_a_reversed_or_refuted_one_is_contradicted():
     reversed_one = above(NONE, FAR, next="more updates")
-    assert (reversed_one.word, text.why(reversed_one)) == (CONTRADICTED, "the reverse was measured")
+    assert (reversed_one.word, say.why(reversed_one)) == (CONTRADICTED, "the reverse was measured")
     few = seeds(LEFT, 0.1, 0.2, 0.1)
     missed = compared(*few, least=90, next="width 256, an hour")
-    assert (missed.word, text.why(missed)) == (NOT_SEEN, "at least 90 % expected; next: width 256, an hour")
+    assert (missed.word, say.why(missed)) == (NOT_SEEN, "at least 90 % expected; next: width 256, an hour")
     fails = compared(*few, least=90, any_size=True, next="nothing")
-    assert (fails.word, text.why(fails)) == (CONTRADICTED, "at least 90 % expected")
+    assert (fails.word, say.why(fails)) == (CONTRADICTED, "at least 90 % expected")
     refuted = "0 % in all of the author's runs (data)"
     missed = above([0.0] * 4, [0.0] * 4, refuted=refuted)
-    assert (missed.word, text.why(missed)) == (CONTRADICTED, refuted)
+    assert (missed.word, say.why(missed)) == (CONTRADICTED, refuted)
     assert above(FAR, NONE, refuted=refuted).word == HOLDS
     assert above(FAR[:3], NONE, refuted=refuted).word == OPEN
 
@@ -132,15 +141,15 @@ def test_the_probability_is_that_of_the_least_favourable_pair(right):
     found = compared(*left, *seeds(RIGHT, *NONE), *seeds(THIRD, *NONE, 0.01), check="above", right=right)
     assert (found.word, found.p) == (HOLDS, 1 / 70), "against the five seeds of the other it is 1 of 126"
     mixed = compared(*left, *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR), check="above", right=right)
-    assert (mixed.word, text.why(mixed)) == (NOT_SEEN, "not significant") and mixed.p > 0.5
+    assert (mixed.word, say.why(mixed)) == (NOT_SEEN, "not significant") and mixed.p > 0.5
     against = [*left, *seeds(RIGHT, 0.8, 0.9, 0.8, 0.9), *seeds(THIRD, *FAR)]
     assert compared(*against, check="above", right=right, any_size=True).word == CONTRADICTED
 
 
 def test_a_level_is_asked_of_the_interval_of_the_median_and_its_worst_side_decides():
     assert compared(*seeds(LEFT, 0.95, 0.96, 0.97), least=90).word == HOLDS
-    assert text.why(compared(*seeds(LEFT, 0.95, 0.96), least=90)).endswith("1 more is needed")
-    assert text.why(compared(*seeds(LEFT, 0.95, 0.8, 0.97), least=90)) == "seeds disagree: 2 of 3 meet it"
+    assert say.why(compared(*seeds(LEFT, 0.95, 0.96), least=90)).endswith("1 more is needed")
+    assert say.why(compared(*seeds(LEFT, 0.95, 0.8, 0.97), least=90)) == "seeds disagree: 2 of 3 meet it"
     one_low = compared(*seeds(LEFT, 0.1, *[0.95] * 7), least=90)
     assert one_low.word == HOLDS, "one of eight lies outside the interval of the median"
     both = [*seeds(LEFT, 0.95, 0.96, 0.97), *seeds(RIGHT, 0.1, 0.2, 0.1)]
@@ -151,15 +160,15 @@ def test_a_level_is_asked_of_the_interval_of_the_median_and_its_worst_side_decid
     both = [*seeds(LEFT, 0.01, 0.02, 0.09), *seeds(RIGHT, 0.01, 0.07, 0.09)]
     for left in ((LEFT.name, RIGHT.name), (RIGHT.name, LEFT.name)):
         found = compared(*both, left=left, most=5)
-        assert text.why(found) == f"seeds disagree: 1 of 3 meet it ({RIGHT.name.partition('/')[2]})"
+        assert say.why(found) == f"seeds disagree: 1 of 3 meet it ({RIGHT.name.partition('/')[2]})"
 
 
 def test_a_number_is_shown_without_an_answer_and_what_was_not_run_says_so():
     found = compared(*seeds(LEFT, 0.5, 0.6, 0.7), check="number")
-    assert (found.word, text.outcome(found), found.p) == ("", "", None) and text.measured(found).startswith("60 %")
+    assert (found.word, say.outcome(found), found.p) == ("", "", None) and say.measured(found).startswith("60 %")
     assert of_median([3, 1, 2]) == [1, 2, 3] and of_median(range(8)) == [1, 2, 3, 4, 5, 6]
     found = compared(*seeds(LEFT, *FAR), check="above", right=(RIGHT.name,))
-    assert (found.word, text.why(found), found.left) == (OPEN, "not run (fig1/right)", ())
+    assert (found.word, say.why(found), found.left) == (OPEN, "not run (fig1/right)", ())
     ours = dataclasses.replace(LEFT, ours="to see")
     with pytest.raises(PublishedError, match="an experiment of this suite"):
         parse({"statement": [ENTRY]}, "made", {LEFT.name: ours}, "coupling")
@@ -174,7 +183,7 @@ def test_only_cells_that_both_sides_tested_are_compared_at_the_nearest_profile()
     found = compared(*short, *seeds(RIGHT, *NONE), check="above", right=(RIGHT.name,))
     assert found.word == HOLDS and found.problems > 0
     apart = compared(*short, *seeds(RIGHT, *NONE), check="above", right=(RIGHT.name,), lengths=(6, 6))
-    assert "not tested" in text.why(apart)
+    assert "not tested" in say.why(apart)
     small = spec(length=2, count=2)
     near = dataclasses.replace(LEFT, specs={"cpu": small, "night": spec(width=32), "paper": spec()})
     runs = [*seeds(near, *[0.1] * 3, made=small), *seeds(near, *[0.95] * 3, profile="night", made=spec(width=32))]
@@ -191,7 +200,7 @@ def statement(**changed):
 
 
 def answer(monkeypatch, runs, **changed):
-    from reproduce.comparison import answers as module
+    from reproduce.comparison import statement_answers as module
 
     made = statement(**changed)
     monkeypatch.setattr(module, "statements", lambda paper: (made,))
@@ -206,13 +215,13 @@ def test_the_worst_part_is_the_answer_and_all_parts_are_shown(monkeypatch):
     assert answer(monkeypatch, runs).word == HOLDS
     assert answer(monkeypatch, runs, details=[low]).word == HOLDS
     both = answer(monkeypatch, runs, parts=[high, low])
-    assert (both.word, text.reason(both)) == (NOT_SEEN, "low: at most 5 % expected")
+    assert (both.word, say.reason(both)) == (NOT_SEEN, "low: at most 5 % expected")
     assert answer(monkeypatch, runs, repaired="a line").word == REPAIRED
     assert answer(monkeypatch, runs, parts=[low], repaired="a line").word == NOT_SEEN
     numbers = "96 % (three trainings: 95 to 97 %)"
-    assert both.word == NOT_SEEN and text.evidence(both) == f"holds: w; not seen here: low, {numbers}"
-    assert text.sentence(both) == f"{text.evidence(both)}; at most 5 % expected; {SETTING}"
-    assert text.evidence(answer(monkeypatch, runs, parts=[low])) == text.evidence(answer(monkeypatch, runs)) == numbers
+    assert both.word == NOT_SEEN and say.evidence(both) == f"holds: w; not seen here: low, {numbers}"
+    assert say.sentence(both) == f"{say.evidence(both)}; at most 5 % expected; {SETTING}"
+    assert say.evidence(answer(monkeypatch, runs, parts=[low])) == say.evidence(answer(monkeypatch, runs)) == numbers
     against, missing = low | {"any_size": True}, {"words": "m", "left": [RIGHT.name], "least": 5}
     for parts, word in (
         ([high, missing], OPEN),
@@ -223,7 +232,7 @@ def test_the_worst_part_is_the_answer_and_all_parts_are_shown(monkeypatch):
     near = dataclasses.replace(LEFT, specs={"night": spec(width=32), "paper": spec()})
     found = answer(monkeypatch, seeds(near, *[0.95] * 3, profile="night", made=spec(width=32)),
                    parts=[{"words": "low", "left": [LEFT.name], "most": 5, "any_size": True}])  # fmt: skip
-    assert found.word == CONTRADICTED and "as published but for" in text.sentence(found)
+    assert found.word == CONTRADICTED and "as published but for" in say.sentence(found)
 
 
 def test_a_statement_that_is_younger_than_its_runs_is_marked_and_answered_all_the_same(monkeypatch):

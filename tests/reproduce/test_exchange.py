@@ -17,11 +17,11 @@ from lengen.benchmark import problems, read_lines, read_submission
 from lengen.benchmark.commands import header_of
 from lengen.benchmark.exporting import WRITERS
 from lengen.benchmark.problem import frozen
-from lengen.loading import shipped
+from lengen.trained_model import shipped
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.commands.exchange import Stored
-from reproduce.commands.problem import find
+from reproduce.commands.benchmark import Stored
+from reproduce.commands.solve import find
 
 pytestmark = pytest.mark.slow
 
@@ -308,7 +308,7 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
     (["evaluate", "an_adder:answer", "--on", "max", "--protocol", "1"], "expected one of addition, sums"),
     (["score", "copy"], "expected a file of predictions, or --lm-eval"),
     (["export", "copy", "--out", "."], "holds other files"),
-    (["export", "copy", "--size", "7", "--out", "x"], "expected one of 6, 10, 20, 30, 40, 50"),
+    (["export", "copy", "--size", "7", "--out", "x"], "expected 6, 10, 20, 30, 40, 50"),
     (["score", "copy", "nothing.jsonl"], "cannot be read"),
     (["score", "nothing", "nothing.jsonl"], "nothing"),
     (["evaluate", "--on", "copy"], "expected one of MODULE:FUNCTION"),
@@ -318,7 +318,7 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
     (["score", "copy", "an_empty.txt", "--beside", RUN, "--seed", "77"], "--seeds 77"),
     (["score", RUN, "an_empty.txt", "--size", "6"], "--size is of a task"),
     (["export", RUN, "--out", "x", "--hf", "y"], "name one of them"),
-    (["evaluate", "an_adder:short", "--on", "addition"], "expected a list of as many texts"),
+    (["evaluate", "an_adder:short", "--on", "addition"], "expected a list of as many"),
     (["evaluate", "an_adder:answer", "--on", "knitting"], "expected one of addition"),
     (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "nothing.txt"], "cannot be read"),
     (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "an_empty.txt"], "has no problem"),

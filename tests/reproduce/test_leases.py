@@ -169,7 +169,7 @@ def test_four_commands_share_the_work_and_a_killed_one_is_succeeded(results):
 def root(tmp_path, monkeypatch):
     monkeypatch.setenv("LENGEN_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("COLUMNS", "180")
-    monkeypatch.setattr("lengen.training.kernels.compile_line", lambda: None)
+    monkeypatch.setattr("lengen.training.compilation.compile_line", lambda: None)
     return tmp_path / "results"
 
 
@@ -252,8 +252,8 @@ def test_a_line_is_compiled(monkeypatch):
     def broken() -> None:
         raise OSError("failed to map segment")
 
-    monkeypatch.setattr("lengen.training.kernels.compile_line", broken)
+    monkeypatch.setattr("lengen.training.compilation.compile_line", broken)
     found = doctor.compiler()
     assert "failed to map segment" in found.state and "trainings go on uncompiled" in found.remedy
-    monkeypatch.setattr("lengen.training.kernels.compile_line", lambda: None)
+    monkeypatch.setattr("lengen.training.compilation.compile_line", lambda: None)
     assert not doctor.compiler().remedy

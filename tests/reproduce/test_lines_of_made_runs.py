@@ -15,11 +15,11 @@ from lengen.settings.changes import overlay
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import published_values
 from reproduce.comparison.compare import compare
-from reproduce.comparison.distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
-from reproduce.comparison.measures import reader
+from reproduce.comparison.last_comparison import UNDECIDED
 from reproduce.comparison.published_values import Value, over_cells
-from reproduce.comparison.recorded import UNDECIDED
-from reproduce.comparison.run_order import telling_first
+from reproduce.comparison.region_measures import reader
+from reproduce.comparison.run_priority import telling_first
+from reproduce.comparison.setting_distance import LENGTHS, NEAR, OWN, PROOF, SETTING, SHORTER, distance, farthest
 from reproduce.pages import comparison as pages
 from reproduce.runs.plan import plan
 from reproduce.store.reference import Reference

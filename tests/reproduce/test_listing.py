@@ -12,7 +12,7 @@ from lengen import Spec
 from papers.matrix.experiments import HOURS
 from reproduce.catalogue import CATALOGUE, SelectorError, hash_of
 from reproduce.cli import main
-from reproduce.comparison.recorded import WORDS, recorded
+from reproduce.comparison.last_comparison import WORDS, recorded
 from reproduce.pages import listing
 from reproduce.pages.listing import different_kernels
 from reproduce.store import reference, run_folder

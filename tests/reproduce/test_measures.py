@@ -17,22 +17,23 @@ from lengen import DataSpec, Linear, TwoOperandAddition
 from lengen.data.task_data import TaskData
 from lengen.formats.base import PAD
 from lengen.metrics import METRICS
-from lengen.metrics.exact_match import Metric
 from lengen.metrics.measures import LEARNED, Measure, Missing, OfRun, Scored
+from lengen.metrics.response_metrics import Metric
 from lengen.results.records import Counts, Grid, KeyCount
 from lengen.settings.changes import overlay
 from lengen.settings.sections import Trained
 from lengen.settings.spec import Spec, replace
-from lengen.tasks.arithmetic import NByOne, PairAddition, Successor
-from lengen.tasks.running import ListOpsMax, ListOpsMin, RunningXor
-from lengen.training import operations
+from lengen.tasks.any_base import NByOne, PairAddition, Successor
+from lengen.tasks.running_reductions import ListOpsMax, ListOpsMin, RunningXor
+from lengen.training import operation_counts as operations
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
 from papers.coupling.measures import keys_growth
 from papers.random_spaces.experiments import WRITTEN, swept
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.measures import FAMILIES, REGIONS, inside, measure_of, pooled
-from reproduce.pages import crate, records
+from reproduce.comparison.region_measures import FAMILIES, REGIONS, inside, measure_of, pooled
+from reproduce.pages import crate
+from reproduce.pages import explorer as records
 from reproduce.runs import costs
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference

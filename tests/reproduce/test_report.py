@@ -22,14 +22,16 @@ import yaml
 
 import lengen
 from lengen.results.records import Counts, Grid
-from reproduce import figures, publication
+from reproduce import figures
+from reproduce import generated_files as publication
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
-from reproduce.comparison.recorded import WORDS
+from reproduce.comparison.last_comparison import WORDS
 from reproduce.comparison.statements import statements
-from reproduce.pages import comparison, overview, readme
+from reproduce.pages import comparison, overview
+from reproduce.pages import generated_blocks as blocks
 from reproduce.pages import site as pages
-from reproduce.pages.records import attention, counts, curves, experiments
+from reproduce.pages.explorer import attention, counts, curves, experiments
 from reproduce.runs.costs import accuracies
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference
@@ -305,7 +307,7 @@ def citation() -> dict:
 
 def test_committed_files_and_cards_of_models_are_what_promote_would_write(files, known):
     stale = [str(path.relative_to(ROOT)) for path, text in files.items() if path.read_text(encoding="utf-8") != text]
-    assert not stale, "python -m reproduce.publication writes them anew"
+    assert not stale, "python -m reproduce.generated_files writes them anew"
     there = {*RESULTS.glob("badges/*"), *RESULTS.glob("reference/**/README.md"), *REPORTS}
     assert there <= set(files), "a file that nothing writes any more"
     cards = {
@@ -395,12 +397,12 @@ def test_reports_have_all_blocks_and_by_hand_no_measured_number():
     }
     for path in REPORTS:
         text = path.read_text(encoding="utf-8")
-        kinds = [found["kind"] for found in readme.BLOCK.finditer(text)]
+        kinds = [found["kind"] for found in blocks.BLOCK.finditer(text)]
         assert set(kinds) >= {"identity", "claims", "held", "failed", "undecided", "cost"}, path
         assert len(kinds) == len(set(kinds)), path
         for target in re.findall(r"\]\(([^)#]+)\)", text):
             assert target.startswith("https://") or (path.parent / target).exists(), f"{path} links to {target}"
-        by_hand = readme.BLOCK.sub("", text)
+        by_hand = blocks.BLOCK.sub("", text)
         assert not re.search(r"\b[01]\.\d|\d ?%|\breproduced\b|\bundecided\b|\bcannot tell\b", by_hand), path
     sections = (ROOT / "docs/gallery.md").read_text(encoding="utf-8").split("\n### ")
     listed = {text.partition(":")[0]: "Published beside ours" in text for text in sections}

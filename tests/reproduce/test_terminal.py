@@ -10,7 +10,7 @@ from lightning.pytorch.loggers.logger import Logger
 
 from lengen import solve as show
 from lengen.callbacks.loggers import EXTRAS
-from papers.coupling.theorem import theorem
+from papers.coupling.theorem_spec import theorem
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.commands import command_table

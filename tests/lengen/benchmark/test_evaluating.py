@@ -13,7 +13,8 @@ from torch import nn
 
 import lengen
 from lengen import TaskData, build_model, from_transformers, generate, problems
-from lengen.benchmark import PredictionError, TaskError, lines, read_lines, task_of
+from lengen.benchmark import PredictionError, TaskError, read_lines, task_of
+from lengen.benchmark import setting_problems as lines
 from lengen.benchmark.scoring import predictions
 from lengen.callbacks.accuracy_grid import score_cell
 from lengen.cli import entry
@@ -78,7 +79,7 @@ def test_a_network_answers_without_dropout_and_trains_on_as_before():
 def test_no_problems_and_no_size_are_refused(answer):
     refused(ValueError, "are no problems; expected", lengen.evaluate, answer, "sums", problems=[])
     for ask in (lambda: lengen.evaluate(answer, "parity", size=0), lambda: problems("parity", 0, split="train")):
-        refused(TaskError, "no size 0; expected one of", ask)
+        refused(TaskError, "no size 0; expected ", ask)
     for examples in (0, 2.5, "7"):
         refused(TaskError, "expected a whole number", problems, "addition", 6, split="train", examples=examples)
 

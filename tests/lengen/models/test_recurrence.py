@@ -17,11 +17,11 @@ from lengen.digits import generator
 from lengen.formats.base import END, PAD, Layout
 from lengen.models import Record, Transformer
 from lengen.models.attention import causal_mask
+from lengen.models.base import loops_of
 from lengen.models.blocks import Context
-from lengen.models.transformer import loops_of
 from lengen.settings.model import ModelSpec
 from lengen.settings.spec import validate
-from lengen.training.kernels import choose
+from lengen.training.compilation import choose
 from lengen.training.module import SequenceModule, response_loss
 from tests.fixtures.decoding import check_decoding, ended
 from tests.fixtures.models import encoder_decoder, random_model

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lengen import ListOps, SettingError
 from lengen.digits import OperandError, Problems, generator
-from lengen.tasks.arithmetic import Arithmetic
+from lengen.tasks.any_base import Arithmetic
 from lengen.tasks.listops import evaluated, written
 from tests.fixtures import plain
 from tests.fixtures.refusals import refused

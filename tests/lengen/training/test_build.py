@@ -14,7 +14,7 @@ from torch import nn
 from lengen import ArithmeticData, SequenceModule, TrainSpec, execute, replace
 from lengen.callbacks import monitoring as clocks
 from lengen.callbacks.monitoring import Clock
-from lengen.training.build import few_threads
+from lengen.training.model_building import few_threads
 from lengen.training.module import build_optimizer, learning_rate_factor
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_stock_trainer import TWELVE as SPEC

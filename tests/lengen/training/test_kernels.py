@@ -18,9 +18,9 @@ from torch.utils import cpp_extension
 from lengen import SequenceModule, TaskData, execute, replace
 from lengen.callbacks.loggers import METRICS
 from lengen.machine import Machine
-from lengen.training import kernels
-from lengen.training.kernels import FILE, WORTH_COMPILING, Kernels, choose, missing_compiler, use
-from lengen.training.operations import training_seconds
+from lengen.training import compilation as kernels
+from lengen.training.compilation import FILE, WORTH_COMPILING, Kernels, choose, missing_compiler, use
+from lengen.training.operation_counts import training_seconds
 from lengen.training.run import WEIGHTS
 from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 
@@ -39,7 +39,7 @@ LONG = replace(SHORT, train=replace(SHORT.train, steps=1_000_000, precision="32-
 PROGRAM = """
 from tests.lengen.training.test_kernels import COMPILED
 from lengen.data.task_data import TaskData
-from lengen.training.kernels import Kernels, use
+from lengen.training.compilation import Kernels, use
 from lengen.training.module import SequenceModule
 module, data = SequenceModule(COMPILED), TaskData(COMPILED, 0)
 print(use(Kernels(products="none", compiled=True, why=""), module, data))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lengen import benchmark
-from lengen.data.lines import typed_lines, typed_operands
+from lengen.data.problem_text import typed_lines, typed_operands
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run, said_against
 from lengen.settings.spec import Spec
@@ -25,7 +25,7 @@ from reproduce.store.files import check_place, one_line, readable
 from reproduce.store.store import WEIGHTS
 
 if TYPE_CHECKING:
-    from lengen.loading import Found
+    from lengen.trained_model import Found
 
 CHANGED = "take one of {} made with --set by --with-overrides"
 """Advice if all runs are changed ones."""
@@ -230,7 +230,7 @@ def shown_name(name: str, profile: str | None) -> str:
 
 def named(name: str) -> "Found":
     """Return the parts of the model of an experiment, or of its size ``NAME/smoke``, for `lengen.load`."""
-    from lengen.loading import Found
+    from lengen.trained_model import Found
 
     stem, _, last = name.rpartition("/")
     profile = last if last in PROFILES and stem.count("/") == 2 else None

@@ -1,12 +1,12 @@
 """Abacus on sums of operands of unequal length: the test that Figure 4.5 leaves out.
 
-python -m papers.random_spaces.equal_lengths      # measure the stored model, write the table and draw it
+python -m papers.random_spaces.unequal_lengths      # measure the stored model, write the table and draw it
 """
 
 import sys
 from typing import Any
 
-from lengen.plotting.finding import Finding, rate_map
+from lengen.plotting.finding_files import Finding, rate_map
 
 FINDING = Finding(__file__, "abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"

@@ -3,7 +3,7 @@
 The committed runs and their comparison enter; files leave, the same bytes from the same runs. In pages with prose
 numbers stand between marks alone, so they are never older than the runs.
 
-    README.md, papers/*/*.md, docs  prose by hand, facts between marks             pages.readme
+    README.md, papers/*/*.md, docs  prose by hand, facts between marks             pages.generated_blocks
     results/published.csv           every published measurement beside ours        comparison.published_values
     results/statements.csv          every main statement under a stable id         pages.comparison
     results/overview.svg            main statements as squares, a table beside ours  pages.overview
@@ -18,7 +18,8 @@ from html import escape
 from pathlib import Path
 
 from reproduce.comparison.published_values import Line, hard, to_csv
-from reproduce.pages import cards, comparison, crate, overview, readme
+from reproduce.pages import cards, comparison, crate, overview
+from reproduce.pages import generated_blocks as blocks
 from reproduce.pages.overview import gather
 from reproduce.store.checkout import checkout
 from reproduce.store.files import readable, update
@@ -61,7 +62,7 @@ def files(repository: Path) -> dict[Path, str]:
         results / overview.FILE: overview.picture(overview.shown(facts.compared)),
         repository / "ro-crate-metadata.json": crate.crate(facts),
     }
-    texts |= {page: readme.filled(page.read_text(encoding="utf-8"), facts) for page in readme.pages(repository)}
+    texts |= {page: blocks.filled(page.read_text(encoding="utf-8"), facts) for page in blocks.pages(repository)}
     return texts | cards.cards(facts)
 
 
@@ -79,7 +80,7 @@ def main() -> int:
     """Write the files that are not as they should be, and print them."""
     repository = checkout()
     if repository is None:
-        print("python -m reproduce.publication needs a checkout of the repository: run it in a clone", file=sys.stderr)
+        print("python -m reproduce.generated_files needs a checkout: run it in a clone", file=sys.stderr)
         return 2
     for path in write(repository):
         print(readable(path))

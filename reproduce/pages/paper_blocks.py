@@ -12,12 +12,12 @@ from lengen.metrics.measures import short
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison
+from reproduce.comparison.last_comparison import CONTRADICTED, MET
 from reproduce.comparison.published_values import Line, Value, number, score
-from reproduce.comparison.recorded import CONTRADICTED, MET
-from reproduce.pages import text
+from reproduce.pages import sentences as say
 from reproduce.pages.comparison import score_of, values_table
 from reproduce.pages.overview import Facts
-from reproduce.pages.text import folded, grouped, table
+from reproduce.pages.sentences import folded, grouped, table
 from reproduce.runs import costs
 
 # Committed SVG files and a comparison enter, Markdown leaves, for a page in docs/ and for the site.
@@ -115,7 +115,7 @@ def failed(paper: str, facts: Facts) -> str:
     missed = [line for line in facts.compared[paper].lines if line.compared and line.apart > MET]
     details = [(answer.statement.id, detail) for answer in facts.compared[paper].answers for detail in answer.details]
     below = [
-        f"- A detail of `{paper}/{id}`: {detail.part.words}: {text.outcome(detail)}; {text.measured(detail)}."
+        f"- A detail of `{paper}/{id}`: {detail.part.words}: {say.outcome(detail)}; {say.measured(detail)}."
         for id, detail in details
         if detail.word == CONTRADICTED
     ]
@@ -128,7 +128,7 @@ def failed(paper: str, facts: Facts) -> str:
 def statements(paper: str, facts: Facts, *words: str) -> str:
     """Return the statements that have one of these answers, each with its reason and its numbers."""
     chosen = [answer for answer in facts.compared[paper].answers if answer.word in words]
-    pairs = [(answer.statement, text.sentence(answer)) for answer in chosen]
+    pairs = [(answer.statement, say.sentence(answer)) for answer in chosen]
     lines = [f"- `{paper}/{of.id}`: {of.words} ({of.place}). {sentence}." for of, sentence in pairs]
     return "\n".join(lines) or "No main statement so far."
 

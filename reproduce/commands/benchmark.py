@@ -12,7 +12,7 @@ from lengen.benchmark.commands import ExportError
 from lengen.benchmark.scoring import PredictionError
 from lengen.results.records import Grid
 from reproduce.catalogue import CATALOGUE, hash_of, newest
-from reproduce.commands.problem import Model, find, of_task_or_experiment, setting, shown_name, warned, without_runs
+from reproduce.commands.solve import Model, find, of_task_or_experiment, setting, shown_name, warned, without_runs
 from reproduce.comparison.published_values import values
 from reproduce.pages.terminal import width
 from reproduce.runs.display import counter
@@ -21,9 +21,9 @@ from reproduce.store.files import check_place, readable
 
 if TYPE_CHECKING:
     from lengen.benchmark.adderboard import Judged
-    from lengen.loading import Model as Loaded
     from lengen.settings.spec import Spec
     from lengen.solve import Report
+    from lengen.trained_model import Model as Loaded
 
 
 class Stored(commands.Sources):
@@ -39,8 +39,8 @@ class Stored(commands.Sources):
                 raise PredictionError(f"--run {options.run} is the folder of one run: leave --seed and --profile out")
             return super().model(options)
         model = warned(find(CATALOGUE.select_one(options.run), options.profile, options.seed))
-        from lengen.loading import Found
-        from lengen.loading import Model as Loaded
+        from lengen.trained_model import Found
+        from lengen.trained_model import Model as Loaded
 
         return Loaded(Found(model.spec, model.weights, model.name)), model.run.seed if model.run else 0
 

@@ -30,9 +30,9 @@ def program(module: str) -> Any:
 
 def setting(name: str) -> Any:
     """Return the setting of an experiment by its name: that of its first profile of cpu, night, paper and smoke."""
-    return program("commands.problem").setting(name)
+    return program("commands.solve").setting(name)
 
 
 def run(name: str) -> Any:
     """Return the newest finished run of a name, for `lengen.load`."""
-    return program("commands.problem").named(name)
+    return program("commands.solve").named(name)

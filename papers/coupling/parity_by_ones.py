@@ -1,7 +1,7 @@
 """Parity without a scratchpad by the number of ones in the string.
 
-python -m papers.coupling.ones             # measure the stored model, write the table and draw it
-python -m papers.coupling.ones FOLDER ...  # measure the models of these run folders, write their table
+python -m papers.coupling.parity_by_ones             # measure the stored model, write the table and draw it
+python -m papers.coupling.parity_by_ones FOLDER ...  # measure the models of these run folders, write their table
 """
 
 import json
@@ -12,7 +12,7 @@ from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lengen.plotting.finding import Finding, each, rate_map
+from lengen.plotting.finding_files import Finding, each, rate_map
 
 FINDING, MODELS = Finding(__file__, "parity-by-ones"), Finding(__file__, "parity-by-ones-models")
 MODEL = "coupling/fig3/nope-plain"

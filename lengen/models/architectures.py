@@ -8,10 +8,10 @@ from torch import Tensor
 from lengen.data.batch import Batch, Source, response_start
 from lengen.formats.base import PAD
 from lengen.models.attention import ALL, causal_mask, last_keys
+from lengen.models.base import Stack, Transformer, initialise
 from lengen.models.bias import FixedBias, along_lines, beside_encoder
 from lengen.models.blocks import Context, biased
 from lengen.models.states import Cache, LayerCache, Record, Residuals
-from lengen.models.transformer import Stack, Transformer, initialise
 from lengen.settings.model import ModelSpec
 
 # Nothing here knows which task it solves or which encoding it has: positions arrive as integers with the data, and

@@ -1,11 +1,11 @@
 """Sums by length and start id: position coupling tests at start id 1 alone, and trains at all.
 
-python -m papers.coupling.start_ids      # measure two stored models, write a table of each, draw the first
+python -m papers.coupling.sums_by_start_id      # measure two stored models, write a table of each, draw the first
 """
 
 from typing import Any, NamedTuple
 
-from lengen.plotting.finding import Finding, each, rate_map
+from lengen.plotting.finding_files import Finding, each, rate_map
 
 
 class Model(NamedTuple):
@@ -40,7 +40,7 @@ def measure(chosen: Model) -> list[dict[str, int]]:
 
     import lengen
     from lengen.decoding.decoding import verify
-    from lengen.training.build import few_threads
+    from lengen.training.model_building import few_threads
 
     model = lengen.load(chosen.experiment)
     (largest, _) = model.spec.data.position_ids.sizes

@@ -8,7 +8,7 @@ import math
 from typing import Any, Literal
 
 from lengen.part import SettingError, shown
-from lengen.position_ids.places import NoPositionIds
+from lengen.position_ids.sequence_places import NoPositionIds
 from lengen.settings.changes import overlay
 from lengen.settings.model import Decoder, ModelSpec, NoEncoding, Tempered
 from lengen.settings.sections import NUMBER_FORMATS, DataSpec, Section, TestSpec, TrainSpec

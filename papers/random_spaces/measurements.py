@@ -11,14 +11,14 @@ from torch import Tensor
 
 from lengen.callbacks.accuracy_grid import Measurement
 from lengen.callbacks.learning_curves import response_losses
+from lengen.data.batch_writer import Writer
 from lengen.data.task_data import TaskData
-from lengen.data.writer import Writer
 from lengen.decoding.decoding import generate, go_on, read, verify
 from lengen.digits import Problems
+from lengen.formats.addition_subtasks import Subtasks
 from lengen.formats.base import END, PAD
 from lengen.formats.linear import Linear
 from lengen.formats.steps import DigitSteps
-from lengen.formats.subtasks import Subtasks
 from lengen.models import Transformer
 from lengen.results.progress import Progress, Report
 from papers.random_spaces.profiles import MeasuredSpec
@@ -326,7 +326,7 @@ def parts(model: Transformer, data: TaskData, problems: Problems) -> Arrays:
 def by_place(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
     """Return entropy and probabilities by answer place, the end allowed and suppressed.
 
-    See `papers.random_spaces.measured`.
+    See `papers.random_spaces.measurements`.
     """
     both = [uncertainty(model, data.writer, problems, suppress_end=suppress) for suppress in (False, True)]
     tables = [summary(decoding) for decoding in both]
@@ -341,7 +341,7 @@ def by_place(model: Transformer, data: TaskData, length: int, problems: Problems
 
 
 def alignments(model: Transformer, data: TaskData, length: int, problems: Problems) -> Arrays:
-    """Return the alignment of the attention, and one map of it: `papers.random_spaces.measured`."""
+    """Return the alignment of the attention, and one map of it: `papers.random_spaces.measurements`."""
     record = aligned(model, data, problems)
     arrays = {"values.alignment": record.shares, "attention": record.largest, "attention_tokens": record.tokens}
     return {f"{name}.{length}": array for name, array in arrays.items()}

@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 
-from lengen import repository
+from lengen import clone
 from lengen.callbacks.attention_maps import attention_of
-from lengen.callbacks.operand_lengths import operand_lengths
+from lengen.callbacks.unequal_lengths import operand_lengths
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, verify
 from lengen.digits import operand_texts, problem_texts
 from lengen.huggingface import CONFIG, spec_of
 from lengen.models import Transformer
 from lengen.models.foreign import answering
-from lengen.models.weights import WeightsError, content
+from lengen.models.weight_files import WeightsError, content
 from lengen.part import nearest
 from lengen.results.records import Grid, said_against
 from lengen.settings.spec import Spec, from_dict
 from lengen.solve import answer, answers
-from lengen.training.build import SMALL, few_threads
-from lengen.training.build import load as build
+from lengen.training.model_building import SMALL, few_threads
+from lengen.training.model_building import load as build
 
 if TYPE_CHECKING:
     from lengen.training.module import SequenceModule
@@ -122,7 +122,7 @@ class Model:
             return attention_of(self.module, self.data, operand_texts(operands))
 
     def operand_lengths(self, lengths: Sequence[int], examples: int = 100) -> Grid:
-        """Return counts by the length of the first and of the second operand (`lengen.callbacks.operand_lengths`)."""
+        """Return counts by the length of the first and of the second operand (`lengen.callbacks.unequal_lengths`)."""
         with answering(self.module), few_threads(self.module, SMALL):
             return operand_lengths(self.module, self.data, lengths, examples)
 
@@ -244,7 +244,7 @@ def _named(name: str) -> Found:
         file = SHIPPED / f"{name}.json"
         record = json.loads(file.read_text(encoding="utf-8"))
         return Found(from_dict(record["spec"]), file.with_suffix(".safetensors"), name)
-    finders: list[Callable[[], Finder]] = [lambda: repository.run, *(point.load for point in entry_points(group=GROUP))]
+    finders: list[Callable[[], Finder]] = [lambda: clone.run, *(point.load for point in entry_points(group=GROUP))]
     errors = []
     for finder in finders:
         try:

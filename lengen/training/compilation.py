@@ -31,7 +31,7 @@ from lengen.models.layers import Rounding, round_products, rounded_products
 from lengen.results.progress import Progress, Report, silent, write_whole
 from lengen.settings.spec import Spec
 from lengen.training.module import SequenceModule
-from lengen.training.operations import training_seconds
+from lengen.training.operation_counts import training_seconds
 
 FILE = "kernels.json"
 WORTH_COMPILING = 150.0

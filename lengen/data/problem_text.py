@@ -14,7 +14,7 @@ from lengen.digits import OperandError, Problems
 from lengen.tasks.base import Row, Task
 
 if TYPE_CHECKING:
-    from lengen.data.writer import Writer
+    from lengen.data.batch_writer import Writer
 
 BYTE_ORDER_MARK = "\ufeff"
 """First character of text files of Windows."""

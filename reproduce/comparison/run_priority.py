@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
-from reproduce.comparison.recorded import CONTRADICTED, MET, UNDECIDED
+from reproduce.comparison.last_comparison import CONTRADICTED, MET, UNDECIDED
 from reproduce.runs.costs import cost
 from reproduce.runs.plan import Job
 from reproduce.store.store import Store

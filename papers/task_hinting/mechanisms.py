@@ -13,13 +13,13 @@ from lengen.data.task_data import TaskData
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
 from lengen.models import Decoder, Transformer
-from lengen.probing import bases, orthogonality, probe
+from lengen.residual_stream import bases, orthogonality, probe
 from lengen.results.progress import Progress, Report
 from lengen.tasks.sorting import Sorting, successors
-from lengen.training.build import model_for
+from lengen.training.model_building import model_for
 from papers.task_hinting.profiles import ProbedSpec
 
-# The projections they are read from, for every layer, stage and position, are `lengen.probing`.
+# The projections they are read from, for every layer, stage and position, are `lengen.residual_stream`.
 
 
 class Hits(NamedTuple):
@@ -86,9 +86,9 @@ class Mechanisms(Measurement):
     """Looks for the mechanisms of Section 4, and records the projections of single sequences.
 
     Kept are arrays named ``hits.<mechanism>.<length>``, 0 or 1 per example or token
-    (`papers.task_hinting.probing.Hits`), ``hits.start_copy.<length>``, which is ``copy`` of the untrained start,
-    ``probe<k>.<name>`` (`lengen.probing.probe`), and the scalars
-    of `lengen.probing.orthogonality`, those of the untrained start as ``start_<name>``.
+    (`papers.task_hinting.mechanisms.Hits`), ``hits.start_copy.<length>``, which is ``copy`` of the untrained start,
+    ``probe<k>.<name>`` (`lengen.residual_stream.probe`), and the scalars
+    of `lengen.residual_stream.orthogonality`, those of the untrained start as ``start_<name>``.
 
     Args:
         lengths: Tested lengths.

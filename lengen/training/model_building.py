@@ -11,7 +11,7 @@ from torch import nn
 from lengen.data.task_data import TaskData
 from lengen.digits import generator
 from lengen.models import Decoder, Encoder, EncoderDecoder, Transformer
-from lengen.models.weights import fill
+from lengen.models.weight_files import fill
 from lengen.part import SettingError
 from lengen.settings import model as config
 from lengen.settings.sections import NUMBER_FORMATS

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from lengen.formats.base import Format, Layout, Written, at, places
 from lengen.part import Part, SettingError, Width
-from lengen.tasks.arithmetic import DigitSums, NByOne, PairAddition
+from lengen.tasks.any_base import DigitSums, NByOne, PairAddition
 from lengen.tasks.base import ANSWER, OPERANDS, Row, Task
 
 

@@ -1,8 +1,8 @@
 """Answers to statements, by exact tests on counts of runs.
 
-Statements and stored runs enter, `Answer` objects leave; `reproduce.pages.text` puts them into words. Two trainings are
-compared by an exact permutation test over seeds; seeds that did not learn their trained range are left out of both
-sides and counted.
+Statements and stored runs enter, `Answer` objects leave; `reproduce.pages.sentences` puts them into words. Two
+trainings are compared by an exact permutation test over seeds; seeds that did not learn their trained range are left
+out of both sides and counted.
 """
 
 import itertools
@@ -18,10 +18,10 @@ from lengen.metrics.measures import Missing, OfRun, has_learned, short
 from lengen.metrics.significance import SIGNIFICANT, above
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
-from reproduce.comparison.distance import NEAR, ORDER, PROOF, SHORTER, differing, distance, farthest, in_words
-from reproduce.comparison.measures import REGIONS, Cells, Stored, inside, measure_of, pooled, tested, vocabulary
+from reproduce.comparison.last_comparison import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED
 from reproduce.comparison.published_settings import PROFILES
-from reproduce.comparison.recorded import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED
+from reproduce.comparison.region_measures import REGIONS, Cells, Stored, inside, measure_of, pooled, tested, vocabulary
+from reproduce.comparison.setting_distance import NEAR, ORDER, PROOF, SHORTER, differing, distance, farthest, in_words
 from reproduce.comparison.statements import Part, Statement, knew, statements
 
 FEWEST = 4
@@ -253,9 +253,7 @@ def _sides(
         if not whole and not cells[name]:
             raise Missing(f"{short(name)} was not tested there")
         values, problems = pooled(kind, runs(name), part.mode, cells[name])
-        each = [
-            (scale * value, not part.learned or has_learned(run)) for value, run in zip(values, runs(name), strict=True)
-        ]
+        each = [(scale * x, not part.learned or has_learned(run)) for x, run in zip(values, runs(name), strict=True)]
         sides[name] = Side(name, tuple(v for v, counts in each if counts), tuple(v for v, counts in each if not counts))
     return tuple(sides[name] for name in part.left), tuple(sides[name] for name in part.right), problems
 

@@ -63,9 +63,7 @@ def curves(runs: Sequence[Run]) -> dict[str, list[tuple[int, list[tuple[int, flo
             if np.isfinite(value):
                 by_name.setdefault(name, {}).setdefault(run.seed, []).append((step, float(f"{value:.4g}")))
     return {
-        name: [
-            (seed, _spread(seeds[seed], FEWEST_POINTS if place else MOST_POINTS)) for place, seed in enumerate(seeds)
-        ]
+        name: [(seed, _spread(seeds[seed], FEWEST_POINTS if n else MOST_POINTS)) for n, seed in enumerate(seeds)]
         for name, seeds in by_name.items()
     }
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from lengen.digits import Problems, Tensor
 from lengen.part import SettingError
-from lengen.tasks.arithmetic import Arithmetic
+from lengen.tasks.any_base import Arithmetic
 from lengen.tasks.base import Rows, Signs
 
 

@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 from lengen.benchmark.problem import Problem
 from lengen.benchmark.scoring import MODE, PredictionError, Row, by_id
 from lengen.data.batch import Batch, response_start
-from lengen.data.lines import cleaned
+from lengen.data.problem_text import cleaned
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
 from lengen.digits import OperandError

@@ -133,9 +133,7 @@ def in_words(every: Iterable[Differences]) -> str:
         for field, (mine, theirs) in fields.items():
             ours.setdefault(field, {})[_value(mine)] = None
             published[field] = theirs
-    return ", ".join(
-        f"{_name(field)} {' or '.join(values)} ({_value(published[field])})" for field, values in ours.items()
-    )
+    return ", ".join(f"{_name(field)} {' or '.join(each)} ({_value(published[field])})" for field, each in ours.items())
 
 
 def _name(field: str) -> str:

@@ -3,8 +3,8 @@
 The author's public data (``notebooks/data/exp27/summary_final.csv`` of iibrahimli/msc_thesis) contain one row a run.
 `derive` reads them into a table of means, which is committed; `draw` draws that table.
 
-    python -m papers.random_spaces.table4_3_undertraining summary_final.csv      # derive, then draw
-    python -m papers.random_spaces.table4_3_undertraining                        # draw the committed table
+    python -m papers.random_spaces.table4_3_by_fit summary_final.csv      # derive, then draw
+    python -m papers.random_spaces.table4_3_by_fit                        # draw the committed table
 """
 
 import csv
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from lengen.plotting.finding import Finding
+from lengen.plotting.finding_files import Finding
 
 FINDING = Finding(__file__, "table4.3-undertraining")
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)

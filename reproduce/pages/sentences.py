@@ -1,16 +1,16 @@
 """Answers and values as sentences, and parts of Markdown pages.
 
-Answers and findings enter, words leave. The words of the answers themselves stand in `reproduce.comparison.recorded`,
-and how they look in `reproduce.pages.terminal`.
+Answers and findings enter, words leave. The words of the answers themselves stand in
+`reproduce.comparison.last_comparison`, and how they look in `reproduce.pages.terminal`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from lengen.metrics.measures import short
-from reproduce.comparison.answers import BAND, CEILING, FLOOR, Answer, Finding, Reason, Side
+from reproduce.comparison.last_comparison import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
 from reproduce.comparison.published_values import number
-from reproduce.comparison.recorded import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
+from reproduce.comparison.statement_answers import BAND, CEILING, FLOOR, Answer, Finding, Reason, Side
 from reproduce.comparison.statements import Part
 
 K = TypeVar("K")

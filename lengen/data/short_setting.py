@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from lengen import repository
+from lengen import clone
 from lengen.part import Part, SettingError, a_class, axis_of, build, field_type, fields_of, kinds, nearest, plain
 from lengen.settings.changes import assign, paths
 from lengen.settings.spec import Spec, from_dict, validate
@@ -220,7 +220,7 @@ def read_spec(source: SpecLike) -> Spec:
         if Path(source).suffix == ".json":
             raise SettingError(f"spec={str(source)!r:.80}: there is no such file")
         try:
-            return repository.setting(str(source)) if "/" in str(source) else setting(str(source))
+            return clone.setting(str(source)) if "/" in str(source) else setting(str(source))
         except ValueError as error:
             fault = "expected an experiment by its name, a task, or a JSON file"
             raise SettingError(f"spec={str(source)!r:.80}: {fault} ({error})") from None

@@ -21,10 +21,10 @@ from lengen.encodings.relative import RelativeKeys
 from lengen.formats.linear import Linear
 from lengen.models import Record, Transformer
 from lengen.models.bias import calibrate_bias, line_values
-from lengen.probing import longest_problems, mean_attention
+from lengen.residual_stream import longest_problems, mean_attention
 from lengen.results.progress import Progress, Report
 from lengen.settings.spec import Spec
-from lengen.tasks.arithmetic import NByOne, PairAddition
+from lengen.tasks.any_base import NByOne, PairAddition
 from lengen.training import calibration
 from lengen.training.calibration import FIRST
 from lengen.training.run import Outcome
