@@ -112,6 +112,7 @@ test: setup  ## all tests
 
 soak: setup  ## stress tests (kills, foreign files, storage faults, races, folders and environments): KILLS=50 INPUTS=100000
 	$(PY) -m stress.soak --kills $(or $(KILLS),50) --inputs $(or $(INPUTS),100000) --out results/soak
+	$(PY) -m pytest -q stress
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .

@@ -83,10 +83,7 @@ class Sheet(NamedTuple):
 
 
 def draw(
-    paper: str,
-    source: Store,
-    names: Collection[str] | None = None,
-    tell: Callable[[int, int], None] | None = None,
+    paper: str, source: Store, names: Collection[str] | None = None, tell: Callable[[int, int], None] | None = None
 ) -> list[Path]:
     """Draw a paper's figures (all, or those named) for each profile with runs in the store; returns sorted paths."""
     return sorted(itertools.chain(*write(sheets(paper, source, names), source.root, tell=tell)))
@@ -164,10 +161,7 @@ def committed(path: Path) -> bool:
 
 
 def write(
-    wanted: Sequence[Sheet],
-    root: Path,
-    tell: Callable[[int, int], None] | None = None,
-    left: list[Path] | None = None,
+    wanted: Sequence[Sheet], root: Path, tell: Callable[[int, int], None] | None = None, left: list[Path] | None = None
 ) -> list[list[Path]]:
     """Draw what is not drawn yet, and write it; returns the files of each sheet, changed or not.
 

@@ -100,11 +100,7 @@ INTERPOLATED = 0.99
 
 
 def execute(
-    spec: CalibratedSpec,
-    seed: int,
-    folder: Path,
-    report: Callable[[Progress], None],
-    loggers: Sequence[Logger] = (),
+    spec: CalibratedSpec, seed: int, folder: Path, report: Callable[[Progress], None], loggers: Sequence[Logger] = ()
 ) -> Outcome:
     """Make one run of three steps; called again after a kill it goes on.
 

@@ -61,8 +61,7 @@ RATE = 1e-4
 """Learning rate of the authors' code, whose steps and batches these are (D2)."""
 VANILLA = Spec(
     data=DataSpec(
-        task=Successor(digits=6, limit=LIMIT),
-        format=Linear(separator="$", width=WIDTH, reverse_response=True),
+        task=Successor(digits=6, limit=LIMIT), format=Linear(separator="$", width=WIDTH, reverse_response=True)
     ),
     model=ModelSpec(
         layers=6,

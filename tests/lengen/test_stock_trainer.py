@@ -352,16 +352,13 @@ def test_processes_share_the_batches_and_train_the_same_task(setting, each):
 
     def taken(rank: int) -> list:
         trainer = SimpleNamespace(
-            accumulate_grad_batches=each,
-            distributed_sampler_kwargs={"num_replicas": 2, "rank": rank},
-            overfit_batches=0,
-            lightning_module=SimpleNamespace(automatic_optimization=True),
-            global_step=2,
+            accumulate_grad_batches=each, distributed_sampler_kwargs={"num_replicas": 2, "rank": rank},
+            overfit_batches=0, lightning_module=SimpleNamespace(automatic_optimization=True), global_step=2,
             max_steps=100,
             fit_loop=SimpleNamespace(
                 epoch_loop=SimpleNamespace(batch_progress=SimpleNamespace(total=SimpleNamespace(completed=2 * each)))
             ),
-        )
+        )  # fmt: skip
         return list(TrainingBatches(data, 6, trainer))
 
     one, two = taken(0), taken(1)

@@ -132,10 +132,7 @@ def test_bad_operands_are_refused_before_torch_is_loaded():
 @pytest.mark.slow
 def test_a_line_of_the_input_is_a_problem(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.StringIO("\ufeff# sums\n57+48=\n\n# a comment\n1 2 3\n"))
-    assert said(capsys, *SOLVE).splitlines() == [
-        "$057+048= 105 (right)",
-        "$01+02+03= 6 (right)",
-    ]
+    assert said(capsys, *SOLVE).splitlines() == ["$057+048= 105 (right)", "$01+02+03= 6 (right)"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("57+48=\n"))
     assert json.loads(said(capsys, *SOLVE, "-", "--json"))["read"] == "105"
     monkeypatch.setattr(sys, "stdin", io.StringIO("1 2\n\n1 x\n"))

@@ -173,11 +173,8 @@ def _folder(path):
 def test_a_run_as_others_load_it(tmp_path):
     folder = _folder(tmp_path)
     assert sorted(path.name for path in folder.iterdir()) == [
-        "README.md",
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-    ]
+        "README.md", "config.json", "model.safetensors", "tokenizer.json",
+    ]  # fmt: skip
     model = lengen.load(folder)
     assert model.spec == spec()
     for name, weight in build_model(spec(), 0).state_dict().items():

@@ -88,18 +88,12 @@ def fits(task, where, a, b):
 def answer(task, row):
     numbers = [int(text) for text in row] if task not in ("copy", "reverse", "parity") else []
     return {
-        "addition": lambda: str(sum(numbers)),
-        "sums": lambda: str(sum(numbers)),
-        "subtraction": lambda: str(numbers[0] - numbers[1]),
-        "n_by_1": lambda: str(numbers[0] * numbers[1]),
-        "multiplication": lambda: str(numbers[0] * numbers[1]),
-        "successor": lambda: str(numbers[0] + 1),
-        "parity": lambda: str(row[0].count("1") % 2),
-        "copy": lambda: row[0],
-        "reverse": lambda: row[0][::-1],
-        "sorting": lambda: " ".join(map(str, sorted(numbers))),
-        "max": lambda: str(max(numbers)),
-    }[task]()
+        "addition": lambda: str(sum(numbers)), "sums": lambda: str(sum(numbers)),
+        "subtraction": lambda: str(numbers[0] - numbers[1]), "n_by_1": lambda: str(numbers[0] * numbers[1]),
+        "multiplication": lambda: str(numbers[0] * numbers[1]), "successor": lambda: str(numbers[0] + 1),
+        "parity": lambda: str(row[0].count("1") % 2), "copy": lambda: row[0], "reverse": lambda: row[0][::-1],
+        "sorting": lambda: " ".join(map(str, sorted(numbers))), "max": lambda: str(max(numbers)),
+    }[task]()  # fmt: skip
 
 
 def lengths(task, size):
@@ -122,15 +116,10 @@ def of_cell(task, split, length, count, wanted):
             rows.append(row)
     for place, row in enumerate(rows):
         yield {
-            "id": f"{task}/2/{split}/length={length}/count={count}/{place:04}",
-            "task": task,
-            "length": length,
-            "count": count,
-            "operands": list(row),
-            "prompt": SIGNS.get(task, " ").join(row) + "=",
-            "answer": answer(task, row),
-            "split": split,
-        }
+            "id": f"{task}/2/{split}/length={length}/count={count}/{place:04}", "task": task, "length": length,
+            "count": count, "operands": list(row), "prompt": SIGNS.get(task, " ").join(row) + "=",
+            "answer": answer(task, row), "split": split,
+        }  # fmt: skip
 
 
 def drawn(task, size, longest=10**9):

@@ -183,17 +183,12 @@ def test_specifications_that_make_no_sense_get_one_sentence(message):
 
 def test_what_borders_on_the_refused_is_fine():
     for fine in (
-        sized(sequences(examples=80, hints=("count",))),
-        sized(sequences(examples=40)),
-        sized(sequences(examples=1), TRAIN),
-        sized(sequences(length=2)),
-        sized(sequences(alphabet=2)),
-        sized(sequences(alphabet=250)),
-        sized(sequences(short=2, skew=1.0)),
-        sized(sequences(short=5, skew=0.5)),
-        sized(sequences("increment", hints=("carries",))),
+        sized(sequences(examples=80, hints=("count",))), sized(sequences(examples=40)),
+        sized(sequences(examples=1), TRAIN), sized(sequences(length=2)), sized(sequences(alphabet=2)),
+        sized(sequences(alphabet=250)), sized(sequences(short=2, skew=1.0)),
+        sized(sequences(short=5, skew=0.5)), sized(sequences("increment", hints=("carries",))),
         sized(train=replace(ONE_LENGTH, loss="all"), tempered=Tempered()),
-    ):
+    ):  # fmt: skip
         assert len(TaskData(fine, 0).batch(0).tokens) == 8
 
 

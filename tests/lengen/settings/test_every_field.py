@@ -217,18 +217,8 @@ def test_paths_that_lead_nowhere_are_refused():
     spec = next(iter(SETTABLE.values()))[0]
     assert len(SETTABLE) > 60 and {"DataSpec", "TestSpec", "Addition"} <= {cls.__qualname__ for _, cls in SETTABLE}
     for text in (
-        "",
-        "=",
-        "x",
-        "x=1",
-        ".",
-        "..=1",
-        "data.=1",
-        ".data=1",
-        "data.task.kind=x",
-        "a" * 5000 + "=1",
-        "\0=\0",
-    ):
+        "", "=", "x", "x=1", ".", "..=1", "data.=1", ".data=1", "data.task.kind=x", "a" * 5000 + "=1", "\0=\0",
+    ):  # fmt: skip
         with pytest.raises(SettingError) as caught:
             spec.override(text)
         assert "--set" in str(caught.value)

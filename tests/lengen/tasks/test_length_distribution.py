@@ -15,18 +15,7 @@ from lengen.digits import OperandError, generator
 from lengen.solve import encode
 from lengen.tasks.base import Task as Mathematics
 from tests.fixtures.refusals import refused
-from tests.fixtures.settings import (
-    ONE_LENGTH,
-    TASKS,
-    TEST,
-    TRAIN,
-    held,
-    next_in_order,
-    part,
-    rows,
-    sequences,
-    sized,
-)
+from tests.fixtures.settings import ONE_LENGTH, TASKS, TEST, TRAIN, held, next_in_order, part, rows, sequences, sized
 from tests.lengen.tasks.test_base import chi_square
 
 # By hand, beside the figures of "Improving Length-Generalization in Transformers via Task Hinting" in `tests.cases`. A
@@ -42,7 +31,7 @@ PRINTED = {
     "carries of nines": ("carries", "99", "9 9 ⊥ 0 ↑ 1 0 ↑ 1 1 ↑ 0", "0 0 1 1 1 1 1 1 1 1 1 0"),
     "the carry stops": ("carries", "919", "9 1 9 ⊥ 0 ↑ 1 2 ↑ 0 9 ↑ 0", "0 0 0 1 1 1 1 1 1 1 1 1 0"),
     "zero": ("increment", "0", "0 ⊥ 1", "0 1 0"),
-}
+}  # fmt: skip
 
 
 def paper(task: str, **options: float) -> Task:
