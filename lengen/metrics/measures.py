@@ -187,12 +187,12 @@ def reached(run: Run, axis: int | None) -> tuple[float, int]:
     return reach(accuracies) / run.trained.size[axis or 0], 1
 
 
-def exact_at(run: Run, multiple: float) -> tuple[float, int]:
-    """Return right and all problems whose larger axis is so many trained lengths; `Missing` if none was tested."""
-    size = math.ceil(round(multiple * run.trained.length, 6))
-    counts = run.grid.total([cell for cell in run.grid.scores if max(cell) == size], run.grid.mode)
+def exact_beyond(run: Run, multiple: float) -> tuple[float, int]:
+    """Return right and all problems beyond the trained length and to so many of it; `Missing` if none was tested."""
+    one = run.trained.length
+    counts = run.grid.total([cell for cell in run.grid.scores if one < max(cell) <= multiple * one], run.grid.mode)
     if not counts:
-        raise Missing(f"{short(run.experiment)} was not tested at {multiple:g} trained lengths")
+        raise Missing(f"{short(run.experiment)} was not tested between one and {multiple:g} trained lengths")
     return counts[EXACT_MATCH.numerator], int(counts[EXACT_MATCH.denominator])
 
 

@@ -13,13 +13,13 @@ from matplotlib.patches import Patch, Rectangle
 
 from lengen import plotting
 from lengen.experiment import Figure as Picture
-from lengen.metrics.measures import exact_at, most_have_learned, reached
+from lengen.metrics.measures import exact_beyond, most_have_learned, reached
 from lengen.metrics.significance import SIGNIFICANT, above
 from lengen.plotting import BLACK, COLOURS, Published, Runs
 from lengen.results.records import Run
 from papers.matrix.experiments import EXPERIMENTS
 from papers.matrix.settings import TASKS, THEORY
-from papers.matrix.tricks import AT, CONTROLS, TRICKS
+from papers.matrix.tricks import CONTROLS, FARTHEST, TRICKS
 
 REFUSED = {item.name for item in EXPERIMENTS if not item.specs}
 SEEDS = 4
@@ -45,7 +45,7 @@ def verdict(trick: str, runs: Runs) -> str:
     both = sides(trick, runs)
     if min(map(len, both)) < SEEDS:
         return "too few seeds" if both[0] else "no runs yet"
-    ours, theirs = ([top / of for top, of in (exact_at(run, AT) for run in side)] for side in both)
+    ours, theirs = ([top / of for top, of in (exact_beyond(run, FARTHEST) for run in side)] for side in both)
     return "shown" if above(ours, theirs) <= SIGNIFICANT and median(ours) >= FLOOR else "not shown"
 
 

@@ -232,8 +232,8 @@ class Control(NamedTuple):
     """Other tasks that the source, or one that it cites, expects it to help."""
 
 
-AT = 1.5
-"""Multiple of the trained length at which a control and its baseline are compared."""
+FARTHEST = 3.0
+"""Multiple of the trained length to which a control and its baseline are compared, over all lengths beyond it."""
 BASELINES: Mapping[str, Trick] = {"plain": plain, "learned": learned, "rope": rope}
 """Settings that tricks are held against."""
 CONTROLS: Mapping[str, Control] = {

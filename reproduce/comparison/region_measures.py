@@ -21,7 +21,7 @@ from lengen.metrics.measures import (
     OfRun,
     Scored,
     covered,
-    exact_at,
+    exact_beyond,
     reached,
     short,
 )  # fmt: skip
@@ -122,8 +122,9 @@ def _reach(axis: str) -> Measure:
     return OfRun(words, partial(reached, axis=None if axis == BOTH else AXES.index(axis)))
 
 
-def _at(multiple: str) -> Measure:
-    return OfRun(f"exact match at {multiple} trained lengths", partial(exact_at, multiple=float(multiple)), True)
+def _beyond(multiple: str) -> Measure:
+    words = f"exact match beyond the trained length, to {multiple} of it"
+    return OfRun(words, partial(exact_beyond, multiple=float(multiple)), True)
 
 
 def _area(axis: str) -> Measure:
@@ -132,7 +133,7 @@ def _area(axis: str) -> Measure:
 
 FAMILIES: Mapping[str, Family] = {
     "scalar": scalar, "hits": partial(_array, kind="hits"), "values": partial(_array, kind="values"),
-    "reach": _reach, "area": _area, "at": _at,
+    "reach": _reach, "area": _area, "beyond": _beyond,
 }  # fmt: skip
 """Beside them every metric of `lengen.metrics` is a measure, under its name."""
 

@@ -12,7 +12,7 @@ from lengen.benchmark.tasks import task_of
 from lengen.callbacks.monitoring import silent
 from lengen.data.task_data import TaskData
 from lengen.formats.base import FIRST
-from lengen.metrics.measures import exact_at, has_learned, reached
+from lengen.metrics.measures import exact_beyond, has_learned, reached
 from lengen.results.records import Grid, Run
 from lengen.settings.fixed_biases import LineWindow
 from lengen.settings.spec import validate
@@ -24,7 +24,7 @@ from lengen.training.model_building import build_model
 from papers.matrix import drawings, procedures
 from papers.matrix.experiments import EXPERIMENTS, FIGURES, cell
 from papers.matrix.settings import ROOM, TASKS
-from papers.matrix.tricks import AT, BASELINES, CONTROLS, TRICKS
+from papers.matrix.tricks import BASELINES, CONTROLS, FARTHEST, TRICKS
 from reproduce.comparison.region_measures import measure_of, vocabulary
 from reproduce.comparison.statement_answers import answers
 from reproduce.comparison.statements import statements
@@ -170,14 +170,15 @@ def test_measures_read_the_frozen_problems_by_the_larger_operand():
     one = run("addition/coupled", 0, 1.5)
     assert one.trained.size == (6, 6) and has_learned(one)
     assert reached(one, None) == (1.5, 1)
-    assert exact_at(one, 1.5)[0] == exact_at(one, 1.5)[1] > 0 and exact_at(one, 2)[0] == 0
-    refused(lengen.metrics.measures.Missing, "addition/coupled was not tested at 7 trained lengths", exact_at, one, 7)
+    assert exact_beyond(one, 1.5) == exact_beyond(one, 1.9) and len({*exact_beyond(one, 1.5)}) == 1
+    assert exact_beyond(one, 2)[0] == exact_beyond(one, 1.5)[0] < exact_beyond(one, 2)[1]
+    refused(lengen.metrics.measures.Missing, "not tested between one and 1.1 trained", exact_beyond, one, 1.1)
 
 
 def test_measures_without_an_axis_or_a_number_are_unknown():
     known = vocabulary("matrix")
-    assert measure_of(known, "at.1.5").proportion and not measure_of(known, "reach.both").proportion
-    for name in ("at.far", "reach.width", "at"):
+    assert measure_of(known, "beyond.3").proportion and not measure_of(known, "reach.both").proportion
+    for name in ("beyond.far", "reach.width", "beyond"):
         with pytest.raises(KeyError):
             measure_of(known, name)
 
@@ -185,14 +186,14 @@ def test_measures_without_an_axis_or_a_number_are_unknown():
 def test_controls_are_the_parts_of_the_statements():
     parts = [part for statement in statements("matrix") for part in statement.parts]
     names = {trick: f"matrix/{control.task}/" for trick, control in CONTROLS.items()}
-    wanted = {(f"{names[k]}{k}", f"{names[k]}{c.against}", f"at.{AT:g}") for k, c in CONTROLS.items()}
+    wanted = {(f"{names[k]}{k}", f"{names[k]}{c.against}", f"beyond.{FARTHEST:g}") for k, c in CONTROLS.items()}
     assert {(*part.left, *part.right, part.measure) for part in parts} == wanted and len(parts) == len(CONTROLS)
     assert {*TRICKS} == {*BASELINES, *CONTROLS} and len(statements("matrix")) <= 6
 
 
 def test_a_control_is_shown_where_its_statement_holds():
     some = runs({
-        "copy/plain": [1, 1, 1, 1], "copy/rope": [1, 1, 1.5, 1], "copy/index_hints": [1.5, 2, 2, 1.5],
+        "copy/plain": [1, 1, 1, 1], "copy/rope": [1, 1, 5, 1], "copy/index_hints": [1.5, 2, 2, 1.5],
         "copy/hard_alibi": [1.5, 2, 1, 5], "copy/randomised": [2, 2, 2, 2], "copy/association": [5, 5, 5],
     })  # fmt: skip
     said = {trick: drawings.verdict(trick, some) for trick, control in CONTROLS.items() if control.task == "copy"}
