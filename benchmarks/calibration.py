@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.speed import Sizes
 from benchmarks.timing import Entry, entry, turns
-from lengen.models.bias import ROUNDING, calibrate_bias
+from lengen.models.calibrated_bias import ROUNDING, calibrate_bias
 
 Matrix = list[list[float]]
 DIRECTIONS = ((1, -1), (1, 0), (1, 1))

@@ -12,7 +12,7 @@ from .callbacks.edit_distance_curve import EditDistanceCurve as EditDistanceCurv
 from .callbacks.learning_curves import LearningCurves as LearningCurves
 from .callbacks.monitoring import StopWhenGood as StopWhenGood
 from .data.datamodule import ArithmeticData as ArithmeticData
-from .data.short_setting import setting as setting
+from .data.setting_from_names import setting as setting
 from .data.task_data import TaskData as TaskData
 from .decoding.decoding import generate as generate, verify as verify
 from .formats.interleaved import Aligned as Aligned

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 
 from lengen.data.batch import Batch
 from lengen.data.problem_text import read_problems
-from lengen.data.short_setting import SpecLike, read_spec
+from lengen.data.setting_from_names import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.digits import Problems, problem_texts
 from lengen.part import SettingError, plain

@@ -20,8 +20,8 @@ from lengen.data.batch_writer import Writer
 from lengen.digits import Problems
 from lengen.formats.base import END, PAD
 from lengen.models import Transformer
+from lengen.models.cache_and_record import Cache
 from lengen.models.foreign import Foreign
-from lengen.models.states import Cache
 
 Choose = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Logits (N, V), examples (N,) and response slots (N,) to tokens (N,)."""

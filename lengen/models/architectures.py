@@ -9,9 +9,9 @@ from lengen.data.batch import Batch, Source, response_start
 from lengen.formats.base import PAD
 from lengen.models.attention import ALL, causal_mask, last_keys
 from lengen.models.base import Stack, Transformer, initialise
-from lengen.models.bias import FixedBias, along_lines, beside_encoder
 from lengen.models.blocks import Context, biased
-from lengen.models.states import Cache, LayerCache, Record, Residuals
+from lengen.models.cache_and_record import Cache, LayerCache, Record, Residuals
+from lengen.models.calibrated_bias import FixedBias, along_lines, beside_encoder
 from lengen.settings.model import ModelSpec
 
 # Nothing here knows which task it solves or which encoding it has: positions arrive as integers with the data, and
@@ -107,7 +107,7 @@ class Decoder(Transformer):
 
 # "From Interpolation to Extrapolation: Complete Length Generalization for Arithmetic Transformers", Section 3.3. The
 # encoder may have no block at all: then the decoder attends to the embeddings of the query, as in the authors' code.
-# One embedding serves both sides. A fixed bias (`lengen.models.bias`) is added in every decoder layer.
+# One embedding serves both sides. A fixed bias (`lengen.models.calibrated_bias`) is added in every decoder layer.
 
 
 # The architecture that "From Interpolation to Extrapolation" cites beside its own (Table 1, RPE: Jelassi et al. 2023),

@@ -12,7 +12,7 @@ from lengen.data.batch import Batch, response_start
 from lengen.encodings.absolute import sinusoids
 from lengen.encodings.base import built
 from lengen.models.blocks import NORMS, Attention, Block, Context, FeedForward
-from lengen.models.states import Cache, LayerCache, Record
+from lengen.models.cache_and_record import Cache, LayerCache, Record
 from lengen.settings.model import LoopsByLength, ModelSpec
 
 # Fan et al. 2025, "Looped Transformers for Length Generalization" (2409.15647): tasks with a known iterative solution

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding
 from lengen.models.attention import Temperature, attend, attention_scores, attention_weights, causal_mask, closed_rows
+from lengen.models.cache_and_record import LayerCache, Record, Residuals
 from lengen.models.layers import ACTIVATIONS, RMSNorm, Rounds
-from lengen.models.states import LayerCache, Record, Residuals
 from lengen.settings.model import ModelSpec
 
 NORMS: dict[str, Any] = {"rmsnorm": RMSNorm, "layernorm": nn.LayerNorm, "none": lambda width: nn.Identity()}

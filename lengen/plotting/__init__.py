@@ -29,7 +29,7 @@ with extra():
     from lengen.plotting.curves import curves, training
     from lengen.plotting.frames import MEASURES, Published, Value, arrays, medians, metrics, scores, values
     from lengen.plotting.grid import HEAT, cells, grid, heat_map, outline, table
-    from lengen.plotting.labels import (
+    from lengen.plotting.layout import (
         COLUMN,
         LETTER,
         PAGE,

@@ -14,7 +14,7 @@ from lengen.experiment import Figure as Picture
 from lengen.experiment import Runs
 from lengen.metrics.measures import learned, most_have_learned
 from lengen.plotting.frames import Published
-from lengen.plotting.labels import LETTER, PAGE, empty, label, sheet, shown
+from lengen.plotting.layout import LETTER, PAGE, empty, label, sheet, shown
 from lengen.results.records import AttentionMap
 
 CLIP = 0.01

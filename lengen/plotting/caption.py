@@ -7,7 +7,7 @@ from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
 from lengen.metrics.measures import LEARNED, has_learned, learned, most_have_learned
 from lengen.plotting.frames import MEASURES, Published, at_same_lengths, of_measure, published_kinds, scores, values
-from lengen.plotting.labels import label
+from lengen.plotting.layout import label
 from lengen.results.records import Run
 from lengen.settings.sections import Trained
 

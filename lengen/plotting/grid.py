@@ -23,7 +23,7 @@ from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
 from lengen.metrics.measures import learned, most_have_learned
 from lengen.plotting.frames import MEASURES, Published, Value, at_same_lengths, medians, scores, values
-from lengen.plotting.labels import COLUMN, LETTER, PAGE, empty, label, labels, length_axis, sheet, shown, spans
+from lengen.plotting.layout import COLUMN, LETTER, PAGE, empty, label, labels, length_axis, sheet, shown, spans
 from lengen.plotting.style import RED
 from lengen.results.records import Run
 

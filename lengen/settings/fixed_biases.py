@@ -112,8 +112,8 @@ class HardALiBi(Part, AttentionBias, tag="hard_alibi", frozen=True):
 class Lines(Part, AttentionBias, tag="lines", frozen=True):
     """Lines of attention that are set before training and continued to any length.
 
-    Calibrated ones are an example (`lengen.models.bias`); all heads are open until they are set. A token of the prompt
-    reads itself alone.
+    Calibrated ones are an example (`lengen.models.calibrated_bias`); all heads are open until they are set. A token
+    of the prompt reads itself alone.
 
     Example:
         >>> import lengen

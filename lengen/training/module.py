@@ -18,7 +18,7 @@ from lengen.callbacks.loggers import LEARNING_RATE, VALIDATION
 from lengen.callbacks.monitoring import TrainingLoss, loss_names
 from lengen.data.batch import Batch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
-from lengen.data.short_setting import SpecLike, read_spec
+from lengen.data.setting_from_names import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate, verify
 from lengen.digits import Problems, generator, whole

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from lengen.data.short_setting import setting
+from lengen.data.setting_from_names import setting
 from lengen.machine import sleep_while_waiting
 from lengen.part import SettingError
 from lengen.settings.spec import Spec

@@ -20,7 +20,7 @@ from lengen.data.task_data import TaskData
 from lengen.encodings.relative import RelativeKeys
 from lengen.formats.linear import Linear
 from lengen.models import Record, Transformer
-from lengen.models.bias import calibrate_bias, line_values
+from lengen.models.calibrated_bias import calibrate_bias, line_values
 from lengen.residual_stream import longest_problems, mean_attention
 from lengen.results.progress import Progress, Report
 from lengen.settings.spec import Spec

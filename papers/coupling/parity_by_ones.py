@@ -12,7 +12,7 @@ from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lengen.plotting.finding_files import Finding, each, rate_map
+from lengen.plotting.findings import Finding, each, rate_map
 
 FINDING, MODELS = Finding(__file__, "parity-by-ones"), Finding(__file__, "parity-by-ones-models")
 MODEL = "coupling/fig3/nope-plain"

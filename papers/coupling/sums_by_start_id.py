@@ -5,7 +5,7 @@ python -m papers.coupling.sums_by_start_id      # measure two stored models, wri
 
 from typing import Any, NamedTuple
 
-from lengen.plotting.finding_files import Finding, each, rate_map
+from lengen.plotting.findings import Finding, each, rate_map
 
 
 class Model(NamedTuple):

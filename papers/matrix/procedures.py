@@ -12,7 +12,7 @@ from lengen.benchmark.evaluating import evaluate
 from lengen.callbacks.loggers import VALIDATION, Loggers
 from lengen.data.task_data import TaskData
 from lengen.models import Decoder, Transformer
-from lengen.models.bias import LineBias
+from lengen.models.calibrated_bias import LineBias
 from lengen.residual_stream import longest_problems, mean_attention, of_response
 from lengen.results.progress import Report
 from lengen.results.records import Grid
@@ -36,7 +36,7 @@ def execute(spec: CellSpec, seed: int, folder: Path, report: Report, loggers: Lo
 
 
 Calibrated = tuple[torch.Tensor, dict[str, torch.Tensor]]
-"""(H,) bool, True if a head has a line, and the tables of `lengen.models.bias.LineBias`."""
+"""(H,) bool, True if a head has a line, and the tables of `lengen.models.calibrated_bias.LineBias`."""
 
 
 def calibrated(spec: CalibratedCell, seed: int, folder: Path, report: Report, loggers: Loggers = ()) -> run.Outcome:

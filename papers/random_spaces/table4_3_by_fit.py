@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from lengen.plotting.finding_files import Finding
+from lengen.plotting.findings import Finding
 
 FINDING = Finding(__file__, "table4.3-undertraining")
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)

@@ -6,7 +6,7 @@ python -m papers.random_spaces.unequal_lengths      # measure the stored model, 
 import sys
 from typing import Any
 
-from lengen.plotting.finding_files import Finding, rate_map
+from lengen.plotting.findings import Finding, rate_map
 
 FINDING = Finding(__file__, "abacus-operand-lengths")
 MODEL = "random_spaces/fig4.5/abacus"

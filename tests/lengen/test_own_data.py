@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 import lengen
-from lengen.data.short_setting import read_spec
+from lengen.data.setting_from_names import read_spec
 from lengen.results.records import Grid
 from tests.fixtures.refusals import refused
 from tests.lengen.benchmark.test_any_module import OPTIONS, Kept, Predicts, spec

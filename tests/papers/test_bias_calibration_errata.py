@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lengen import ListOpsMax, ListOpsMin, ListOpsSum, PairAddition, RunningXor, Successor, TaskData, build_model
-from lengen.models.bias import calibrate_bias, closed, line_values
+from lengen.models.calibrated_bias import calibrate_bias, closed, line_values
 from papers.bias_calibration import procedures, settings
 from papers.bias_calibration.profiles import profile
 from reproduce.comparison.published_values import values

@@ -19,7 +19,8 @@ from lengen.data.batch import Batch
 from lengen.digits import generator
 from lengen.models import Decoder as DecoderModel
 from lengen.models import Record, Transformer
-from lengen.models.bias import (
+from lengen.models.blocks import Attention, Block
+from lengen.models.calibrated_bias import (
     CalibrationError,
     LineBias,
     beside_encoder,
@@ -28,7 +29,6 @@ from lengen.models.bias import (
     line_values,
     windows,
 )
-from lengen.models.blocks import Attention, Block
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import data_for, encoder_decoder, random_model
 from tests.fixtures.refusals import refused

@@ -48,7 +48,7 @@ class Finding(NamedTuple):
 
         ``says`` is its text for readers; what stands before a colon is the title.
         """
-        from lengen.plotting.labels import titled
+        from lengen.plotting.layout import titled
         from lengen.plotting.style import pictures, style
 
         with style():

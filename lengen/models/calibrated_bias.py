@@ -245,7 +245,7 @@ class LineLevels(nn.Module):
         self.columns = columns
         self.slopes = tuple(slopes)
         self.first = -max(abs(slope) for slope in self.slopes) * (rows - 1)
-        """Id of the first line (`lengen.models.bias`), the same for all slopes."""
+        """Id of the first line (`lengen.models.calibrated_bias`), the same for all slopes."""
         self.register_buffer("table", torch.zeros(len(self.slopes), heads, columns - 2 * self.first + 1))
 
     def forward(self, rows: Tensor, columns: Tensor, ends: Tensor) -> Tensor:
