@@ -86,7 +86,7 @@ from .tasks.any_base import (
 from .tasks.base import Extent as Extent, Task as Task
 from .tasks.strings import Copy as Copy
 from .tasks.rarer_number import Counting as Counting
-from .tasks.repetition import Filling as Filling
+from .tasks.missing_repeats import Filling as Filling
 from .tasks.increment import Carries as Carries, Increment as Increment
 from .tasks.listops import ListOps as ListOps
 from .tasks.multiplication import Multiplication as Multiplication

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from lengen.digits import OperandError
+from lengen.models.window_masks import window_cross, window_self
 from lengen.part import SettingError
 from lengen.settings.fixed_biases import AttentionBias, Given, Lines, LineWindow, Window
-from lengen.settings.window_masks import window_cross, window_self
 
 # What enters is attention (heads, m, n) of a model that interpolates; what leaves is a bias (heads, M, N) to be added
 # to the scores of a new one. Section 5 and Algorithm 1 (Appendix B) of "From Interpolation to Extrapolation: Complete

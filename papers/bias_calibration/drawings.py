@@ -18,9 +18,9 @@ from matplotlib.figure import Figure
 
 from lengen import plotting
 from lengen.experiment import Figure as Picture
+from lengen.models.window_masks import window_cross, window_self
 from lengen.plotting import Published, Runs
 from lengen.results.records import Run
-from lengen.settings.window_masks import window_cross, window_self
 from papers.bias_calibration.measures import operands
 
 # ------------------------------------------------------------------ Figures 2, 8 and 9: attention of single heads

@@ -28,8 +28,8 @@ from lengen.settings.sections import NUMBER_FORMATS
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 from lengen.tasks.increment import Carries
+from lengen.tasks.missing_repeats import Filling
 from lengen.tasks.rarer_number import Counting
-from lengen.tasks.repetition import Filling
 from lengen.tasks.sorting import NextLarger
 from papers.task_hinting.profiles import (
     ADDING_ONE,

@@ -212,16 +212,16 @@ COMMANDS = (
             "completion:completion_command", (
         argument("shell", nargs="?", choices=SHELLS, default=SHELLS[0], help=f"default {SHELLS[0]}"),
     )),
-    Command("adderboard", f"{HELP['adderboard']}, on this suite's models", "benchmark:adderboard_command",
+    Command("adderboard", f"{HELP['adderboard']}, on this suite's models", "benchmark_commands:adderboard_command",
             (*ADDERBOARD, *A_RUN)),
-    Command("export", f"{HELP['export']}; a run for Hugging Face", "benchmark:export_command", (
+    Command("export", f"{HELP['export']}; a run for Hugging Face", "benchmark_commands:export_command", (
         *EXPORT,
         argument("--hf", type=file(), metavar="DIR", help="folder of the run: config.json, tokenizer, a card"),
         argument("--steps", type=steps, metavar="0..99", help="of an experiment's training (default: all)"),
         *OF_A_RUN,
     )),
-    Command("score", HELP["score"], "benchmark:score_command", (*SCORE, BESIDE, *OF_A_RUN)),
-    Command("evaluate", HELP["evaluate"], "benchmark:evaluate_command", (
+    Command("score", HELP["score"], "benchmark_commands:score_command", (*SCORE, BESIDE, *OF_A_RUN)),
+    Command("evaluate", HELP["evaluate"], "benchmark_commands:evaluate_command", (
         *EVALUATE, BESIDE, OF_A_RUN[0],
         argument("--seed", type=seed, metavar="K",
            help="of the run to take (default: any), or of the predictions (default: 0)"),

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure as Drawing
 import lengen
 from lengen import PairAddition, Successor
 from lengen.metrics.measures import Missing
+from lengen.models.window_masks import window_cross, window_self
 from lengen.results.records import MODES, Grid, Run
 from lengen.settings.changes import overlay
-from lengen.settings.window_masks import window_cross, window_self
 from papers.bias_calibration import drawings
 from papers.bias_calibration.experiments import FIGURES
 from papers.bias_calibration.measures import follows, shares_near

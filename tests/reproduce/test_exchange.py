@@ -20,7 +20,7 @@ from lengen.benchmark.problem import frozen
 from lengen.trained_model import shipped
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
-from reproduce.commands.benchmark import Stored
+from reproduce.commands.benchmark_commands import Stored
 from reproduce.commands.solve import find
 
 pytestmark = pytest.mark.slow

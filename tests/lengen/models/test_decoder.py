@@ -15,8 +15,8 @@ from lengen.callbacks.attention_maps import AttentionMaps, example_maps, keys_ho
 from lengen.digits import generator
 from lengen.models import Decoder
 from lengen.models.attention import ALL, attend, attention_weights, causal_mask, last_keys
+from lengen.models.window_masks import window_self
 from lengen.results.progress import silent
-from lengen.settings.window_masks import window_self
 from lengen.training.module import build_optimizer, response_loss
 from tests.fixtures.decoding import check_decoding
 from tests.fixtures.models import random_model

@@ -15,7 +15,7 @@ from lengen.models import Record
 from lengen.models.attention import attend, causal_mask, closed_rows
 from lengen.models.blocks import Attention, Context, biased
 from lengen.models.calibrated_bias import FixedBias, beside_encoder, closed
-from lengen.settings.window_masks import window_cross, window_self
+from lengen.models.window_masks import window_cross, window_self
 from tests.fixtures.refusals import refused
 from tests.fixtures.settings import MODEL, data_spec, fixed_data, model_spec, spec
 
