@@ -210,13 +210,13 @@ def test_a_figure_is_given_the_published_values(monkeypatch):
 
 
 def test_published_values_go_to_experiments_with_the_same_runs_and_png_files_to_figures_that_ask():
-    """The calibration by the text is the published one at its size alone; Table 1 and 160M examples are one night."""
+    """The calibration by the text is the published one at its size alone; Table 1 and 160M examples are one run as published."""
     abc, text = "bias_calibration/table1/successor-abc", "bias_calibration/calibration/successor-text"
     night, paper = (figures.published("bias_calibration", profile) for profile in ("night", "paper"))
     assert len(night[abc]) == 18 and text not in night and paper[text] == paper[abc], "Table 1 and the curve"
     vanilla = {value.value for value in night["bias_calibration/table3/successor-vanilla"]}
     assert vanilla == {0.0, 1.0}, "printed twice, and the same model as published"
-    hints = figures.published("task_hinting", "night")
+    hints = figures.published("task_hinting", "paper")
     assert {value.value for value in hints["task_hinting/fig3.2/160m"]} >= {0.89, 0.01}
     assert figures.published("unknown", "night") == {}
     there = {path.stem.rpartition("-")[0] for path in ROOT.glob("results/reference/*/figures/*.png")}
