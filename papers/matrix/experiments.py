@@ -59,7 +59,7 @@ FIGURES: tuple[Figure, ...] = (
     figure_of(
         "reach", "Which trick helps which task", f"{OWN}:reach", EXPERIMENTS,
         caption="Medians over seeds. C-RASP: whether theory expects a decoder to go further than it was trained. "
-        "White: the trick makes no sense for the task, or is not built for it.",
+        "White: the trick makes no sense for the task, is not built for it, or does not show on its own task.",
     ),
     *(
         figure_of(task, f"{task}, every trick by length", TABLE,

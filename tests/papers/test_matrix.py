@@ -1,6 +1,7 @@
 """Cells of the matrix: their trainings, the benchmark's counts in their records, controls and pictures."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 import torch
@@ -25,9 +26,10 @@ from papers.matrix import drawings, procedures
 from papers.matrix.experiments import EXPERIMENTS, FIGURES, cell
 from papers.matrix.settings import ROOM, TASKS
 from papers.matrix.tricks import BASELINES, CONTROLS, FARTHEST, LEFT_OUT, TRICKS
-from reproduce.comparison.region_measures import measure_of, vocabulary
+from reproduce.comparison.region_measures import measure_of, reader, vocabulary
 from reproduce.comparison.statement_answers import answers
 from reproduce.comparison.statements import statements
+from reproduce.store.reference import Reference
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 
@@ -205,6 +207,13 @@ def test_a_control_is_shown_where_its_statement_holds():
     found = {answer.statement.id: answer for answer in answers("matrix", lambda name, profile: some.get(name, []))}
     words = {finding.part.left[0].split("/")[2]: finding.word for finding in found["copies"].findings}
     assert [name for name, word in words.items() if word == "holds"] == ["index_hints"]
+
+
+def test_what_is_left_out_has_run_its_control_and_did_not_show():
+    stored = reader("matrix", [Reference(Path(__file__).resolve().parents[2] / "results")])
+    found = [finding for answer in answers("matrix", stored) for finding in answer.findings]
+    said = {finding.part.left[0].split("/")[2]: finding.word for finding in found}
+    assert {said[trick] for trick in LEFT_OUT} <= {"not seen here", "contradicted"}
 
 
 @pytest.mark.slow

@@ -210,7 +210,7 @@ def test_a_figure_is_given_the_published_values(monkeypatch):
 
 
 def test_published_values_go_to_experiments_with_the_same_runs_and_png_files_to_figures_that_ask():
-    """The calibration by the text is the published one at its size alone; Table 1 and 160M examples are one run as published."""
+    """The calibration by the text is the published one at its size; Table 1 and 160M examples are one such run."""
     abc, text = "bias_calibration/table1/successor-abc", "bias_calibration/calibration/successor-text"
     night, paper = (figures.published("bias_calibration", profile) for profile in ("night", "paper"))
     assert len(night[abc]) == 18 and text not in night and paper[text] == paper[abc], "Table 1 and the curve"
