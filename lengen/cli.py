@@ -190,7 +190,8 @@ def sentence(error: Exception) -> str:
 
 def entry(arguments: Sequence[str] | None = None) -> int:
     """Answer one command and return the exit code: 2 for what the user can mend, which is told in one sentence."""
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = parser().parse_args(["--help"] if given in ([], ["help"]) else given)
     row = next(row for row in COMMANDS if row.name == options.command)
     os.environ["MPLBACKEND"] = "agg"  # it only draws files; a notebook hands down a backend of its own
     warnings.formatwarning = lambda message, *_: f"lengen: {message}\n"

@@ -104,7 +104,13 @@ class Axis:
 def kinds(axis: type[Axis]) -> Mapping[str, type[Part]]:
     """Return all parts of an axis by their kind, those included that a program defined for itself."""
     if axis not in _known:
-        _known[axis] = {str(cls.__struct_config__.tag): cls for cls in _subclasses(axis)}
+        known: dict[str, type[Part]] = {}
+        for cls in _subclasses(axis):
+            other = known.get(tag := str(cls.__struct_config__.tag))
+            if other not in (None, cls) and any(each.__module__.startswith("lengen.") for each in (other, cls)):
+                raise SettingError(f"{cls.__name__} and {other.__name__} have one tag, '{tag}': give yours another one")
+            known[tag] = cls  # of one's own the last, since a cell of a notebook runs again
+        _known[axis] = known
     return _known[axis]
 
 

@@ -78,8 +78,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def _nearest(word: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word.lower(), names, 1)
-    return f"nearest: {close[0]}" if close else ""
+    bare = {name.lstrip("-"): name for name in names}
+    close = difflib.get_close_matches(word.lower().lstrip("-"), bare, 1)
+    return f"nearest: {bare[close[0]]}" if close else ""
 
 
 BRIEF = ("list", "show", "compare")

@@ -157,12 +157,13 @@ def evaluate(
         problems = list(task) if isinstance(task, Iterable) else [task]
         check_problems(problems)
         task = problems[0].task
-    known = task_of(task, version)
     if problems is not None and size is not None:
         raise TaskError(f"size={size}: problems of one's own are asked; leave it out")
-    chosen = frozen(task, known.papers if size is None else size, version) if problems is None else list(problems)
+    chosen = list(problems or ())
+    if problems is None:
+        chosen = frozen(task, task_of(task, version).papers if size is None else size, version)
     check_problems(chosen)
-    if other := {problem.task for problem in chosen} - {known.name}:
+    if other := {problem.task for problem in chosen} - {task}:
         raise TaskError(f"task={task!r}: the problems are of {', '.join(sorted(other))}; name their task")
     rows = predictions(answerer(answer, task, chosen), chosen, units_first=units_first)
     return score(chosen, rows, units_first=units_first)

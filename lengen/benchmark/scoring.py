@@ -106,8 +106,8 @@ def decoration(rows: Iterable[Row]) -> str:
     """
     texts = [str(row["prediction"]) for row in rows if row.get("prediction")]
     common = set(texts[0]).intersection(*texts) - {*"0123456789, "} if texts else set()
-    shown = "".join(sorted(common))
-    return f"every prediction has {shown!r}, which no answer has: it counts as part of the answer" if shown else ""
+    shown = ", ".join(map(repr, sorted(common)[:3]))
+    return f"every prediction has {shown}, which no answer has: it counts as part of the answer" if shown else ""
 
 
 def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
@@ -126,7 +126,9 @@ def by_id(rows: Iterable[Row]) -> dict[str, Row]:
     rows_of: dict[str, Row] = {}
     for row in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("id"), str):
-            raise PredictionError(f"{row!r:.40} is no prediction; expected a dictionary with id and prediction")
+            raise PredictionError(
+                f"{row!r:.40} is no prediction; expected texts, or dictionaries with id and prediction"
+            )
         for text in (row.get("prediction"), row.get("raw")):
             if not isinstance(text, str | Integral | None):
                 raise PredictionError(f"{row['id']}: {text!r:.40} is no prediction; expected a text")
@@ -141,7 +143,8 @@ def by_id(rows: Iterable[Row]) -> dict[str, Row]:
 def check_problems(problems: Sequence[object]) -> None:
     """Raise `PredictionError` unless these are problems, one or more."""
     if not problems or not all(isinstance(problem, Problem) for problem in problems):
-        raise PredictionError(f"{problems!r:.40} are no problems; expected those of lengen.problems(task, size)")
+        other = next((problem for problem in problems if not isinstance(problem, Problem)), "nothing")
+        raise PredictionError(f"{other!r:.40} is no problem; expected a list of lengen.problems(task, size)")
 
 
 @dataclass(repr=False)

@@ -17,6 +17,7 @@ from operator import mul, sub
 from random import Random
 
 from lengen.data.problem_text import cleaned, parted
+from lengen.part import nearest
 from lengen.tasks import base
 from lengen.tasks.addition import Addition
 from lengen.tasks.any_base import NByOne, PairAddition, Successor
@@ -244,5 +245,5 @@ def task_of(name: str, version: int = 2) -> Task:
     """Return a task by its name; raises `TaskError`."""
     known = [task for task in TASKS if version > 1 or task not in SINCE_2]
     if name not in known:
-        raise TaskError(f"'{name}' is no task of the benchmark; expected one of {', '.join(known)}")
+        raise TaskError(f"'{name}' is no task of the benchmark{nearest(name, known)}")
     return TASKS[name]

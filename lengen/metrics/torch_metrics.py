@@ -66,6 +66,8 @@ class Counted(TorchMetric):
         ignore_index: int | None = None, **kwargs: Any,
     ) -> None:  # fmt: skip
         super().__init__(**kwargs)
+        if not isinstance(ignore_index, int | None):
+            raise ValueError(f"ignore_index={ignore_index!r}: expected a label, such as -100")
         self.metric, self.format, self.vocab, self.ignore_index = metric, format, vocab, ignore_index
         for state in ("counted", "per"):
             # Whole numbers are exact at any size, and some devices have no double precision.

@@ -111,7 +111,7 @@ def character_model(
                 if missing := {symbol for place in places for symbol in prompts[place]} - ids.keys():
                     raise SymbolError(f"prompts have symbols that the network lacks: {' '.join(sorted(missing))}")
                 tokens = torch.tensor([[ids[symbol] for symbol in prompts[place]] for place in places], device=device)
-                answers = _continued(module, tokens, ids[end], longest or size + 16)
+                answers = _continued(module, tokens, ids[end], longest or size + 16, len(symbols))
                 for place, row in zip(places, answers.tolist(), strict=True):
                     texts[place] = "".join(symbols[token] for token in row).partition(end)[0]
         return texts
@@ -119,12 +119,12 @@ def character_model(
     return answer
 
 
-def _continued(module: nn.Module, tokens: Tensor, end: int, steps: int) -> Tensor:
-    """Return the likeliest tokens behind a batch (B, T), at most so many of them or until all rows have ended."""
+def _continued(module: nn.Module, tokens: Tensor, end: int, steps: int, kinds: int) -> Tensor:
+    """Return the likeliest of the first ``kinds`` tokens behind a batch (B, T), until all rows end or ``steps``."""
     size = tokens.shape[1]
     for _ in range(steps):
         try:
-            best = module(tokens)[:, -1].argmax(dim=-1, keepdim=True)
+            best = module(tokens)[:, -1, :kinds].argmax(dim=-1, keepdim=True)
         except IndexError as error:  # behind its last position
             warnings.warn(f"the network reads no further ({error}): its answers end there", stacklevel=2)
             break

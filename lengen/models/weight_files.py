@@ -54,9 +54,7 @@ def content(path: Path) -> Any:
         raise WeightsError(f"{path} cannot be read ({error.strerror}): {EXPECTED}") from None
     except (SafetensorError, ValueError) as error:
         reason = " ".join(str(error).split())[:120] or "no message"
-        raise WeightsError(
-            f"{path} does not hold the weights of this setting ({reason}): restore it, or run it again"
-        ) from None
+        raise WeightsError(f"{path} is damaged, or holds no weights ({reason}): restore it, or run it again") from None
     except Exception as error:  # whatever bytes make the reader of torch raise
         if "weights_only" in str(error) or "Weights only" in str(error):
             fault = f"{path} holds objects of Python beside weights, which may be a whole model"

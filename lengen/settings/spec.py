@@ -164,6 +164,8 @@ def validate(spec: Spec) -> None:
         ...
         lengen.part.SettingError: train.lr=-1.0: ...
     """
+    if not isinstance(spec, Spec):
+        raise SettingError(f"{spec!r:.40} is no setting; expected what lengen.setting returns")
     build(plain(spec), type(spec))  # bounds and types of every field
     check_parts(spec.data, spec.model, spec.test)
     spec.check()

@@ -229,7 +229,7 @@ class Task(Axis):
 
     def train(self, n: int, generator: Generator) -> Problems:
         """Return ``n`` problems of the training distribution."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to write 'train'")
 
     def fixed_set(self, examples: int, seed: int) -> Problems:
         """Return a training set of so many problems as bytes, drawn in parts, so that its size limits memory."""
@@ -243,11 +243,11 @@ class Task(Axis):
 
     def test(self, n: int, length: int, count: int, generator: Generator) -> Problems:
         """Draw at most ``n`` problems of the test distribution: lengths and count exactly as given."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to write 'test'")
 
     def parse(self, operands: list[str]) -> Problems:
         """Return one problem from what a user typed; raises `OperandError`."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to write 'parse'")
 
     def with_subtasks(self, number: int) -> Task:
         """Return the task whose problems have one of so many sub-tasks each.
@@ -269,7 +269,7 @@ class Task(Axis):
 
         With a ``width`` numbers are held in exactly so many digits; raises `OperandError` if that is too few.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to write 'answer'")
 
     def stages(self, name: str, problems: Problems, width: int = 0) -> Tensor:
         """Return (B, S, W) digits of named intermediate results; KeyError for a name that the task does not have."""

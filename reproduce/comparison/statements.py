@@ -92,6 +92,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     repaired: str = ""
     """Of a proof that does not hold as printed: what was mended, and where that is written."""
     remark: str = ""
+    baseline: bool = False
+    """True if what it says is that baselines fail."""
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -176,7 +178,7 @@ def naming(some: Iterable[Statement], experiments: Iterable[Experiment]) -> list
 AS_NOW, OTHERWISE, UNKNOWN = "as recorded", "otherwise", "could not be looked up"
 CODES = {AS_NOW: 0, OTHERWISE: 1, UNKNOWN: 3}
 """Exit codes of ``compare --check-history``; 2 is a mistake of the user."""
-ASIDE = {"id", "place", "words", "short", "quote", "remark", "details", "repaired", "next", "refuted"}
+ASIDE = {"id", "place", "words", "short", "quote", "remark", "baseline", "details", "repaired", "next", "refuted"}
 """Fields of a statement and of its parts that decide no answer."""
 EARLIER = {"threshold": 0.0, "measure": "exact", "mode": "teacher_forced", "region": "outside"}
 """Fields that a ``claim`` of earlier versions had without writing them."""

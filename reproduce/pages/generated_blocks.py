@@ -106,8 +106,11 @@ def _statements(comparisons: Sequence[Comparison]) -> str:
     """Return the number of main statements by answer, and which of the decided were worded before their runs."""
     counts = sum((comparison.counts for comparison in comparisons), Counter[str]())
     easier = sum(overview.look(answer) == overview.EASIER for each in comparisons for answer in each.answers)
+    held = [answer for each in comparisons for answer in each.answers if answer.word == HOLDS]
+    weak = sum(answer.statement.baseline for answer in held)
+    kinds = [f"{easier} on {SHORTER}"] * bool(easier) + [f"{weak} of a baseline that fails"] * bool(weak)
     words = {
-        HOLDS: ("hold", f" ({easier} on {SHORTER})" * bool(easier)),
+        HOLDS: ("hold", f" ({', '.join(kinds)})" * bool(kinds)),
         REPAIRED: ("hold", " once a printed proof is corrected"),
         CONTRADICTED: ("are", " contradicted at our size"),
         NOT_SEEN: ("are", " not seen here (the effect is missing)"),

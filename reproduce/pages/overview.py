@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lengen import __version__
 from lengen.results.records import Run
@@ -59,6 +59,8 @@ SQUARES: Mapping[str, tuple[str, str]] = {
 """Answer -> colour and sign of its square."""
 DARK = "@media (prefers-color-scheme: dark){svg{filter: invert(.9) hue-rotate(180deg)}}"
 """On a dark page the picture is dark, and its colours are the same."""
+BASELINE: Mapping[str, Any] = {"facecolor": "none", "edgecolor": "#333333", "linestyle": "--", "linewidth": 1.2}
+"""Around a square whose statement is that baselines fail."""
 LETTERS = 11
 """Of a line in a square."""
 
@@ -142,6 +144,7 @@ def picture(compared: Sequence[Comparison]) -> str:
         there = {word for comparison in compared for answer in comparison.answers for word in shades(answer)}
         words = [word for word in SQUARES if word in there]
         handles = [Patch(facecolor=SQUARES[word][0], label=f"{SQUARES[word][1]} {word}") for word in words]
+        handles.append(Patch(**BASELINE, label="the paper says that a baseline fails"))
         figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
         drawn = plotting.pictures(figure, ("svg",), alternative_text(compared))["svg"].decode("utf-8")
         return drawn.replace("</style>", f"{DARK}</style>", 1)
@@ -159,6 +162,8 @@ def _squares(axes: "Axes", compared: Sequence[Comparison]) -> None:
             for part, (colour, _) in enumerate(looks):
                 place = (column - 0.44 + part * width, row - 0.42)
                 axes.add_patch(Rectangle(place, width, 0.84, facecolor=colour, edgecolor="none"))
+            if answer.statement.baseline:
+                axes.add_patch(Rectangle((column - 0.44, row - 0.42), 0.88, 0.84, **BASELINE))
             sign = " ".join(dict.fromkeys(sign for _, sign in looks))
             words = textwrap.fill(say.name(answer), LETTERS)
             axes.text(column, row - 0.28, sign, ha="center", va="center", fontsize=9, weight="bold")

@@ -276,7 +276,7 @@ def test_damaged_folders_and_weights_are_load_errors(tmp_path, content):
     refused(library.LoadError, r"expected the record of a run", lengen.load, folder)
     other = stored(tmp_path / "other")
     (other / "model.safetensors").write_bytes(b"none")
-    refused(library.LoadError, "does not hold the weights", lengen.load, other)
+    refused(library.LoadError, "is damaged, or holds no weights", lengen.load, other)
 
 
 def test_weights_other_than_those_that_the_run_recorded_are_a_load_error(tmp_path):

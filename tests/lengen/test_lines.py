@@ -267,9 +267,13 @@ def test_numbers_of_numpy_generators_and_lines_of_json_are_taken():
     for task, size, message in (
         ("parity", 6, "leave it out"),
         ("copy", None, "name their task"),
-        ("no", None, "no task"),
+        ("no", None, "name their task"),
     ):
         refused(TaskError, message, lengen.evaluate, lambda prompts: ["1"] * len(prompts), task, size, problems=own)
+    named = [problem._replace(task="own") for problem in own]  # problems of a task that is no benchmark's
+    known = {problem.prompt: problem.answer for problem in named}
+    assert lengen.evaluate(lambda prompts: [known[prompt] for prompt in prompts], named).accuracy() == 1.0
+    refused(lengen.SettingError, "'x' is no setting; expected", lengen.validate, "x")
 
 
 @pytest.mark.parametrize(("task", "line"), [("parity", "0920="), ("n_by_1", "12*345=")])

@@ -282,6 +282,7 @@ def test_answers_and_texts_in_symbols_of_a_task_are_read_by_their_format():
     assert EditDistance()("kitten", "sitting") == pytest.approx(3 / 7)
     assert AnswerMatch(data.format, data.vocab)(["01$", "10$"], ["01$", "11$"]) == 0.5
     refused(ValueError, "preds are 2 responses and target has 1", ExactMatch(), ["1", "2"], ["1"])
+    refused(ValueError, "ignore_index='x': expected a label", lambda: ExactMatch(ignore_index="x"))
 
 
 @pytest.mark.parametrize("shape", [(2, 4), (3, 3), (2,)])

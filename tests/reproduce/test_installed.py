@@ -57,7 +57,7 @@ for draw in (grid.plot, lambda: __import__("lengen.plotting")):
 ADDER = "def build_model(): return None, {'name': 'adder'}\ndef add(model, a, b): return a + b\n"
 WITHOUT_TORCH = """
 import contextlib, lengen.cli, sys
-for words in (["--help"], ["score", "--help"], ["export", "--help"], ["evaluate", "--help"]):
+for words in ([], ["help"], ["--help"], ["score", "--help"], ["export", "--help"], ["evaluate", "--help"]):
     with contextlib.suppress(SystemExit):
         lengen.cli.entry(words)
 assert not {"torch", "lengen.benchmark"} & sys.modules.keys()

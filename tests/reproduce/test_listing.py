@@ -72,7 +72,7 @@ def test_what_most_variants_lack_is_said_once_and_figures_of_details_have_no_ans
     assert any("[not at cpu size: refused: " in line for line in sorting)
     plain = next(line for line in sorting if "sorting/plain" in line)
     assert re.fullmatch(r"matrix/sorting/plain +[\d.]+ (min|h) night .*", plain)
-    assert lines(capsys, "matrix/addition")[-1] == f"not at cpu size: {HOURS}"
+    assert lines(capsys, "matrix/addition")[-1] == f"All without a remark in brackets: not at cpu size: {HOURS}"
     mixed = lines(capsys, "matrix/successor")
     assert any(f"[not at cpu size: {HOURS}]" in line for line in mixed) and mixed[-1].startswith("  "), (
         "some have cpu: no caption"

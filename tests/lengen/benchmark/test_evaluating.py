@@ -71,13 +71,15 @@ def test_a_network_answers_without_dropout_and_trains_on_as_before():
     module = nn.Sequential(Copier(), nn.Dropout(1.0), nn.Identity().eval())
     assert lengen.character_model(module, "0123456789=$")(["42="]) == ["42"]
     assert [part.training for part in module.modules()] == [True, True, True, False]
+    padded = nn.Sequential(module, nn.ConstantPad1d((0, 9), 1e9))
+    assert lengen.character_model(padded, "0123456789=$")(["42="]) == ["42"], "logits of no character"
     refused(ValueError, "lacks", lengen.character_model(module, "0123456789=$"), ["x="])
     assert module.training
 
 
 @pytest.mark.parametrize("answer", [lambda prompts: prompts, SimpleNamespace(answers=None)])
 def test_no_problems_and_no_size_are_refused(answer):
-    refused(ValueError, "are no problems; expected", lengen.evaluate, answer, "sums", problems=[])
+    refused(ValueError, "nothing' is no problem; expected", lengen.evaluate, answer, "sums", problems=[])
     for ask in (lambda: lengen.evaluate(answer, "parity", size=0), lambda: problems("parity", 0, split="train")):
         refused(TaskError, "no size 0; expected ", ask)
     for examples in (0, 2.5, "7"):

@@ -329,7 +329,7 @@ def test_predictions_are_read_as_people_save_them(tmp_path, content, found):
 
 
 @pytest.mark.parametrize(("asked", "rows", "words"), [
-    ("addition", [], "are no problems"), ([], [], "are no problems"), (None, ["46"], "there are 1 texts"),
+    ("addition", [], "'a' is no problem"), ([], [], "is no problem"), (None, ["46"], "there are 1 texts"),
     (None, [46], "no prediction"), (None, "46", "no predictions"),
     (None, [{"id": "copy/2/uniform/length=2/count=1/0000", "predicton": "1"}], "no row has a prediction"),
     (None, [{"id": "copy/2/uniform/length=2/count=1/0000", "prediction": ["1", "2"]}], "expected a text"),

@@ -324,3 +324,6 @@ def test_a_part_that_is_defined_later_is_found_and_the_last_of_a_kind_is_the_one
         pass
 
     assert kinds(Base) == {"one": Again, "other": Other}
+    First.__module__ = "lengen.tasks"
+    type("Later", (Axis,), {})  # what is known is read again
+    refused(SettingError, "Again and First have one tag, 'one'", kinds, Base)
