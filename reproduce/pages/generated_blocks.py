@@ -108,7 +108,7 @@ def _statements(comparisons: Sequence[Comparison]) -> str:
     easier = sum(overview.look(answer) == overview.EASIER for each in comparisons for answer in each.answers)
     held = [answer for each in comparisons for answer in each.answers if answer.word == HOLDS]
     weak = sum(answer.statement.baseline for answer in held)
-    kinds = [f"{easier} on {SHORTER}"] * bool(easier) + [f"{weak} of a baseline that fails"] * bool(weak)
+    kinds = [f"{easier} on {SHORTER}"] * bool(easier) + [f"{weak} saying that a baseline fails"] * bool(weak)
     words = {
         HOLDS: ("hold", f" ({', '.join(kinds)})" * bool(kinds)),
         REPAIRED: ("hold", " once a printed proof is corrected"),
