@@ -283,7 +283,7 @@ def _page(folder: Path, content: bytes) -> None:
 def _rendered(run: Run) -> str:
     """The page of a figure with one run."""
     runs = {run.experiment: [run]}
-    return site.rendered("\n\n".join(["# toys", *site.explorer(None, (), runs), *site.sections(runs)]))
+    return site.rendered("\n\n".join(["# toys", *site.exact_counts(None, (), runs), *site.sections(runs)]))
 
 
 page_inputs = st.fixed_dictionaries({"words": st.lists(text, min_size=1, max_size=21), "value": plain}).map(

@@ -319,7 +319,7 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
     (["score", RUN, "an_empty.txt", "--size", "6"], "--size is of a task"),
     (["export", RUN, "--out", "x", "--hf", "y"], "name one of them"),
     (["evaluate", "an_adder:short", "--on", "addition"], "expected a list of as many"),
-    (["evaluate", "an_adder:answer", "--on", "knitting"], "one of: addition"),
+    (["evaluate", "an_adder:answer", "--on", "zzz"], "one of: addition"),
     (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "nothing.txt"], "cannot be read"),
     (["evaluate", "an_adder:answer", "--on", "addition", "--problems", "an_empty.txt"], "has no problem"),
     (["export", "addition", "--size", "6", "--examples", "3", "--out", "x"], "frozen"),

@@ -174,7 +174,7 @@ def page_of(*runs):
     held = {}
     for one in runs:
         held.setdefault(one.experiment, []).append(one)
-    return pages.rendered("\n\n".join(["# t", *pages.explorer(None, (), held), *pages.sections(held)]))
+    return pages.rendered("\n\n".join(["# t", *pages.exact_counts(None, (), held), *pages.sections(held)]))
 
 
 def test_maps_and_curves_of_a_page_are_those_of_the_run_and_nothing_becomes_markup():
