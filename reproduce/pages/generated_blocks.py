@@ -105,9 +105,9 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
 def _statements(comparisons: Sequence[Comparison]) -> str:
     """Return the number of main statements by answer, and which of the decided were worded before their runs."""
     counts = sum((comparison.counts for comparison in comparisons), Counter[str]())
-    easier = sum(overview.look(answer) == overview.EASIER for each in comparisons for answer in each.answers)
-    held = [answer for each in comparisons for answer in each.answers if answer.word == HOLDS]
-    weak = sum(answer.statement.baseline for answer in held)
+    answers = [answer for comparison in comparisons for answer in comparison.answers]
+    easier = sum(overview.look(answer) == overview.EASIER for answer in answers)
+    weak = sum(answer.word == HOLDS and answer.statement.baseline for answer in answers)
     kinds = [f"{easier} on {SHORTER}"] * bool(easier) + [f"{weak} saying that a baseline fails"] * bool(weak)
     words = {
         HOLDS: ("hold", f" ({', '.join(kinds)})" * bool(kinds)),
@@ -117,7 +117,7 @@ def _statements(comparisons: Sequence[Comparison]) -> str:
         OPEN: ("are", " open (not run, not learned, or trainings disagree)"),
     }
     of_one = {"hold": "holds", "are": "is"}
-    decided = [answer for comparison in comparisons for answer in comparison.answers if answer.word not in UNDECIDED]
+    decided = [answer for answer in answers if answer.word not in UNDECIDED]
     before = [say.name(answer) for answer in decided if not answer.younger]
     rows = [(counts[word], *words[word]) for word in WORDS if counts[word]]
     listed = say.listed([f"{count} {of_one[verb] if count == 1 else verb}{rest}" for count, verb, rest in rows])
