@@ -19,6 +19,7 @@ from lengen.data.setting_from_names import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.digits import Problems, problem_texts
 from lengen.part import SettingError, plain
+from lengen.settings.spec import Spec
 
 Item = TypeVar("Item")
 AHEAD: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "fork", "prefetch_factor": 16}
@@ -50,7 +51,7 @@ class ArithmeticData(LightningDataModule):
 
     def __init__(self, spec: SpecLike, seed: int = 0, train_file: str | Path | None = None) -> None:
         super().__init__()
-        self.data = TaskData(read_spec(spec), seed)
+        self.data = TaskData(spec if isinstance(spec, Spec) else read_spec(spec), seed)
         self.spec = self.data.spec
         if not isinstance(train_file, str | Path | None):
             raise SettingError(f"train_file={train_file!r:.60}: expected the name of a file")

@@ -64,40 +64,16 @@ VANILLA = Spec(
         task=Successor(digits=6, limit=LIMIT), format=Linear(separator="$", width=WIDTH, reverse_response=True)
     ),
     model=ModelSpec(
-        layers=6,
-        heads=8,
-        width=128,
-        head_dim=16,
-        ff_width=512,
-        encoding=Sinusoidal(),
-        architecture=EncoderDecoder(encoder_layers=1),
-        activation="relu",
-        norm="layernorm",
-        final_norm="layernorm",
-        norm_place="post",
-        tied=False,
-        scale_attention=True,
-        init="xavier",
-        dropout=0.3,
-        linear_bias=True,
-        scale_embedding=True,
+        layers=6, heads=8, width=128, head_dim=16, ff_width=512, encoding=Sinusoidal(), activation="relu",
+        architecture=EncoderDecoder(encoder_layers=1), norm="layernorm", final_norm="layernorm", norm_place="post",
+        tied=False, scale_attention=True, init="xavier", dropout=0.3, linear_bias=True, scale_embedding=True,
     ),
     train=TrainSpec(
-        steps=50_000,
-        batch=512,
-        lr=RATE,
-        betas=(0.9, 0.98),
-        eps=1e-9,
-        warmup=0.0,
-        final_lr=1.0,
-        clip=0.0,
-        bucket=4,
-        evaluations=100,
-        stop_at=1.0,
-        patience=8,
+        steps=50_000, batch=512, lr=RATE, betas=(0.9, 0.98), eps=1e-9, warmup=0.0, final_lr=1.0, clip=0.0, bucket=4,
+        evaluations=100, stop_at=1.0, patience=8,
     ),
     test=TestSpec(lengths=tuple(range(1, 51)), examples=10_000),
-)
+)  # fmt: skip
 """Section 3.3, and what torch.nn.Transformer has in the authors' code (D1, D2, D11, D15)."""
 
 
@@ -202,15 +178,9 @@ TWO_CORES = {"cpu": (CPU, CPU_WINDOWED, 500, 1000), "night": (NIGHT, NIGHT_WINDO
 """Sizes of tasks, those of Table 3, examples of a test, and steps of the model with relative keys. A cpu run takes
 minutes for the whole paper, a night hours: 6 digits or 20 bits, tested to 50, where dear to 20 (D7)."""
 OURS = CalibrationSpec(
-    attention="probabilities",
-    line="sum",
-    sigma_self=0.9,
-    sigma_cross=2.0,
-    slopes_self=(1,),
-    slopes_cross=(-1,),
-    rows=1,
-    examples=300,
-)
+    attention="probabilities", line="sum", sigma_self=0.9, sigma_cross=2.0, slopes_self=(1,), slopes_cross=(-1,),
+    rows=1, examples=300,
+)  # fmt: skip
 """The authors' probabilities and sums, with thresholds for one layer and few rows (D6)."""
 
 

@@ -121,15 +121,9 @@ def varied(profile: Profile, change: Changes) -> Spec:
 
 
 CODE: Changes = {
-    "attention": "probabilities",
-    "line": "sum",
-    "sigma_self": 0.87,
-    "sigma_cross": 4.5,
-    "slopes_self": (1,),
-    "slopes_cross": (-1,),
-    "corner": True,
-    "closed_row": "everything",
-}
+    "attention": "probabilities", "line": "sum", "sigma_self": 0.87, "sigma_cross": 4.5, "slopes_self": (1,),
+    "slopes_cross": (-1,), "corner": True, "closed_row": "everything",
+}  # fmt: skip
 """The authors' code: probabilities, sums, other thresholds, one direction each, and what it does about closed rows."""
 TEXT: Changes = {field.name: field.default for field in structs.fields(CalibrationSpec) if field.name in CODE}
 """Section 5, mended: scores, means, two standard deviations, all three directions, on the trained digits."""
