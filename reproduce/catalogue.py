@@ -111,7 +111,7 @@ class Catalogue:
         A paper goes by its name or by its number (`aliases`): ``paper1/fig1``. Several stand between spaces. Raises
         `SelectorError` with the nearest names where one names none.
         """
-        if selector.startswith(("/", ".")) and Path(selector).is_dir():
+        if selector.startswith(("/", ".")) and Path(selector).is_dir() and self.canonical(selector) == selector:
             raise SelectorError(
                 f"'{selector}' is a folder; expected paper/figure/variant or, for rerun, evaluate --run and "
                 "lengen.load, the folder of a finished run, which holds run.json"
@@ -148,10 +148,11 @@ class Catalogue:
     def canonical(self, selector: str) -> str:
         """Return a selector that begins with the name of a paper, if it can be read so, else as it is.
 
-        A paper may go by its folder (``papers/coupling``), its number, its arXiv identifier, and with other capitals; a
-        figure that one paper alone has needs no paper: ``fig9``. Raises `SelectorError` if several papers have it.
+        A paper may go by its folders (``papers/coupling``, ``results/local/coupling``), its number, its arXiv
+        identifier, and with other capitals; a figure that one paper alone has needs no paper: ``fig9``. Raises
+        `SelectorError` if several papers have it.
         """
-        first, *rest = selector.removeprefix("papers/").strip("/").split("/")
+        first, *rest = re.sub(r"^(\./)?(papers|results/(reference|local))/", "", selector).strip("/").split("/")
         if WILDCARDS & set(first) or first in self.papers():
             return "/".join([first, *rest])
         same = {first.casefold()}

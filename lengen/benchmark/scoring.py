@@ -483,9 +483,10 @@ def absent(grids: Mapping[int, Grid], size: int) -> str:
 
 def draw(path: Path, grids: Mapping[str, Grid]) -> None:
     """Draw named grids side by side; the ending of the file says as what."""
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
-    figure, axes = plt.subplots(1, len(grids), figsize=(4.5 * len(grids), 3.5), squeeze=False, layout="constrained")
+    figure = Figure(figsize=(4.5 * len(grids), 3.5), layout="constrained")
+    axes = figure.subplots(1, len(grids), squeeze=False)
     for ax, (name, grid) in zip(axes[0], grids.items(), strict=True):
         grid.plot(ax)
         ax.set_title(name, fontsize="small")

@@ -85,8 +85,10 @@ def test_a_figure_of_several_papers_is_asked_back_and_operands_may_stand_behind_
     assert json.loads(capsys.readouterr().out)["read"] == "105", "a slow machine tells of its progress beside it"
 
 
-def test_a_paper_is_found_by_its_identifier():
+def test_a_paper_is_found_by_its_identifier_and_by_its_folders():
     for name in CATALOGUE.papers():
+        for folder in ("papers/", "results/reference/", "./results/local/"):
+            assert CATALOGUE.canonical(f"{folder}{name}/fig1/") == f"{name}/fig1"
         if identifier := CATALOGUE.paper(name).arxiv:
             assert CATALOGUE.canonical(identifier) == CATALOGUE.canonical(f"arXiv:{identifier}/") == name
 
