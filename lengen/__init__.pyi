@@ -38,7 +38,7 @@ from .position_ids.base import PositionIds as PositionIds
 from .position_ids.sequence_places import Consecutive as Consecutive, Cyclic as Cyclic, NoPositionIds as NoPositionIds
 from .position_ids.digit_places import Coupled as Coupled
 from .position_ids.sequence_places import Randomised as Randomised
-from .settings.fixed_biases import (
+from .settings.attention_biases import (
     AttentionBias as AttentionBias,
     Given as Given,
     HardALiBi as HardALiBi,

@@ -18,9 +18,9 @@ from html import escape
 from pathlib import Path
 
 from reproduce.comparison.published_values import Line, hard, to_csv
-from reproduce.pages import cards, comparison, crate, overview
+from reproduce.pages import cards, comparison, crate, overview_picture
 from reproduce.pages import generated_blocks as blocks
-from reproduce.pages.overview import gather
+from reproduce.pages.overview_picture import gather
 from reproduce.store.checkout import checkout
 from reproduce.store.files import readable, update
 
@@ -59,7 +59,7 @@ def files(repository: Path) -> dict[Path, str]:
         results / "published.csv": to_csv(lines),
         results / "statements.csv": comparison.statements_csv(facts.compared.values()),
         results / "badges" / "claims.svg": claims(lines),
-        results / overview.FILE: overview.picture(overview.shown(facts.compared)),
+        results / overview_picture.FILE: overview_picture.picture(overview_picture.shown(facts.compared)),
         repository / "ro-crate-metadata.json": crate.crate(facts),
     }
     texts |= {page: blocks.filled(page.read_text(encoding="utf-8"), facts) for page in blocks.pages(repository)}

@@ -37,7 +37,7 @@ from lengen.settings.spec import from_dict, validate
 from lengen.training.compilation import ChosenKernels
 from lengen.training.model_building import build_model, load
 from reproduce import published
-from reproduce.comparison import statements
+from reproduce.comparison import published_statements
 from reproduce.figures import Drawn
 from reproduce.pages import site
 from reproduce.store.files import StoreError
@@ -318,7 +318,7 @@ def readers() -> list[Reader]:
         Reader("published.toml", damaged(TOML) | st.just(b"a = " + b"[" * 50_000),
                _file("published.toml", published.load), (published.PublishedError,)),
         Reader("published entries", plain.map(lambda value: json.dumps({"statement": [value]}).encode()),
-               lambda folder, content: statements.parse(json.loads(content), "made", {}, "toy"),
+               lambda folder, content: published_statements.parse(json.loads(content), "made", {}, "toy"),
                (published.PublishedError,)),
         Reader("arrays.npz", damaged(ARRAYS) | made_up_arrays, lambda _, content: arrays_from_bytes(content),
                (RecordError,)),

@@ -17,9 +17,9 @@ from reproduce.commands import run as runs_of_commands
 from reproduce.commands.promote import MOST
 from reproduce.comparison.published_values import hard
 from reproduce.pages import generated_blocks as blocks
-from reproduce.pages import overview, terminal
+from reproduce.pages import overview_picture, terminal
 from reproduce.pages import sentences as say
-from reproduce.pages.overview import Facts, gather
+from reproduce.pages.overview_picture import Facts, gather
 from reproduce.runs import costs
 from reproduce.runs.costs import cost, in_words, makespan
 from reproduce.runs.plan import PlanError, plan
@@ -200,7 +200,7 @@ def test_filling_replaces_blocks_alone_and_statements_have_names_of_four_words(k
     for kind, names in (("poem", "coupling"), ("answer", "joy"), ("score card", "coupling joy")):
         with pytest.raises(blocks.BlockError, match=f"'{kind} of {names}': there are score card, first, promises"):
             blocks.filled(block(kind, names), known)
-    for one in overview.shown(known.compared):
+    for one in overview_picture.shown(known.compared):
         names = [say.name(answer) for answer in one.answers]
         assert all(1 < len(name.split()) <= 4 for name in names) and len({*names}) == len(names), one.paper
     papers = [found for paper, found in known.compared.items() if not CATALOGUE.paper(paper).apart]

@@ -128,7 +128,7 @@ def score(options: argparse.Namespace, sources: Sources) -> None:
     if options.size:
         raise PredictionError(f"--size is of a task, and {options.task} is an experiment; leave it out")
     spec, name = sources.setting(options.task, getattr(options, "profile", None))
-    from lengen.benchmark.setting_problems import scored
+    from lengen.benchmark.problems_of_a_setting import scored
     from lengen.data.task_data import TaskData
 
     data = TaskData(spec, options.seed or 0)
@@ -378,7 +378,7 @@ def lines_of(options: argparse.Namespace, sources: Sources) -> exporting.Lines:
     if frozen:
         return (problem._asdict() for problem in drawn(options, options.selector, options.size))
     spec, name = sources.setting(options.selector, profile)
-    from lengen.benchmark import setting_problems as lines
+    from lengen.benchmark import problems_of_a_setting as lines
     from lengen.data.task_data import TaskData
 
     data, test = TaskData(spec, options.seed or 0), spec.test

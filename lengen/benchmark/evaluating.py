@@ -113,7 +113,7 @@ def stream(
         return training(task, size, seed, examples or EXAMPLES, tested, version)
     if split != "test" or size is not None:
         raise TaskError(f"{source!r:.60} is no task of the benchmark: only those have a size and split='train'")
-    from lengen.benchmark.setting_problems import tests
+    from lengen.benchmark.problems_of_a_setting import tests
     from lengen.data.task_data import TaskData
 
     spec = setting(source) if isinstance(source, str) else source

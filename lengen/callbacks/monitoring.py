@@ -11,7 +11,7 @@ from lightning.pytorch.trainer.states import TrainerFn
 
 from lengen.callbacks.loggers import LEARNING_RATE, TRAIN_LOSS, VALIDATION
 from lengen.digits import whole
-from lengen.machine import machine
+from lengen.processor import machine
 from lengen.results.progress import EXPLODED, Progress, Report, diverged, silent
 
 

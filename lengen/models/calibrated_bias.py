@@ -13,7 +13,7 @@ from torch.nn.functional import pad
 from lengen.digits import OperandError
 from lengen.models.window_masks import window_cross, window_self
 from lengen.part import SettingError
-from lengen.settings.fixed_biases import AttentionBias, Given, Lines, LineWindow, Window
+from lengen.settings.attention_biases import AttentionBias, Given, Lines, LineWindow, Window
 
 # What enters is attention (heads, m, n) of a model that interpolates; what leaves is a bias (heads, M, N) to be added
 # to the scores of a new one. Section 5 and Algorithm 1 (Appendix B) of "From Interpolation to Extrapolation: Complete

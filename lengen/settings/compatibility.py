@@ -2,7 +2,7 @@
 
 from lengen.part import LONGEST, SettingError
 from lengen.position_ids.base import PositionIds
-from lengen.settings.fixed_biases import AttentionBias
+from lengen.settings.attention_biases import AttentionBias
 from lengen.settings.model import LARGEST_MODEL, Decoder, LoopsByLength, ModelSpec, Rotary
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.tasks.sequence_base import Skewed

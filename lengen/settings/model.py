@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from lengen.part import LARGEST, Axis, Id, Number, Part, Share, Size
-from lengen.settings.fixed_biases import AttentionBias
+from lengen.settings.attention_biases import AttentionBias
 
 
 class Encoding(Axis):

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from lengen.data.setting_from_names import setting
-from lengen.machine import sleep_while_waiting
 from lengen.part import SettingError
+from lengen.processor import sleep_while_waiting
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from lengen.callbacks.accuracy_grid import Measurement
 from lengen.callbacks.loggers import METRICS, VALIDATION, read_metrics
 from lengen.data.task_data import TaskData
-from lengen.encodings.relative import RelativeKeys
+from lengen.encodings.alibi_rotary_and_keys import RelativeKeys
 from lengen.formats.linear import Linear
 from lengen.models import Record, Transformer
 from lengen.models.calibrated_bias import calibrate_bias, line_values

@@ -8,8 +8,8 @@ from msgspec import structs
 from lengen.formats.interleaved import Aligned
 from lengen.formats.linear import Linear
 from lengen.position_ids.sequence_places import Cyclic, NoPositionIds
+from lengen.settings.attention_biases import Given, Window
 from lengen.settings.changes import Changes, overlay
-from lengen.settings.fixed_biases import Given, Window
 from lengen.settings.model import ALiBi, Encoder, EncoderDecoder, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
 from lengen.settings.spec import Spec
 from lengen.tasks.any_base import NByOne, PairAddition, Successor

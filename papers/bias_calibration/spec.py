@@ -11,8 +11,8 @@ from msgspec import Meta
 
 from lengen.part import NotNegative, SettingError, Share, Size
 from lengen.position_ids.sequence_places import Consecutive, NoPositionIds
+from lengen.settings.attention_biases import Given
 from lengen.settings.changes import overlay
-from lengen.settings.fixed_biases import Given
 from lengen.settings.model import EncoderDecoder, Encoding, NoEncoding, Sinusoidal
 from lengen.settings.sections import Section, TestSpec
 from lengen.settings.spec import Spec, replace

@@ -11,8 +11,8 @@ from lengen.experiment import of_width
 from lengen.formats.linear import Linear
 from lengen.part import Count, NotNegative, SettingError, Size
 from lengen.position_ids.sequence_places import Consecutive, NoPositionIds
+from lengen.settings.attention_biases import Lines
 from lengen.settings.changes import Changes, overlay
-from lengen.settings.fixed_biases import Lines
 from lengen.settings.model import Decoder, Encoding, ModelSpec, NoEncoding, Sinusoidal
 from lengen.settings.sections import DataSpec, Section, TestSpec, Trained, TrainSpec
 from lengen.settings.spec import Spec, validate

@@ -12,8 +12,8 @@ from msgspec import structs
 from lengen.part import SettingError
 from lengen.position_ids.digit_places import Abacus, Coupled
 from lengen.position_ids.sequence_places import Consecutive, Randomised
+from lengen.settings.attention_biases import HardALiBi, Lines, LineWindow
 from lengen.settings.changes import overlay
-from lengen.settings.fixed_biases import HardALiBi, Lines, LineWindow
 from lengen.settings.model import Decoder, Fire, Learned, LoopsByLength, Rotary, Tempered
 from lengen.settings.sections import RandomSpaces
 from lengen.tasks.any_base import DigitSums

@@ -14,7 +14,7 @@ from typing import TextIO
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import published_values
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.statements import AS_NOW, CODES, OTHERWISE, UNKNOWN, history, statements
+from reproduce.comparison.published_statements import AS_NOW, CODES, OTHERWISE, UNKNOWN, history, statements
 from reproduce.pages import comparison, terminal
 from reproduce.store.checkout import checkout, mine, missing_commits, stores, with_runs
 from reproduce.store.files import readable

@@ -21,8 +21,8 @@ from reproduce.store.checkout import mine, results_root, stores, with_runs
 from reproduce.store.files import readable
 
 if TYPE_CHECKING:
+    from reproduce.comparison.published_statements import Statement
     from reproduce.comparison.published_values import Value
-    from reproduce.comparison.statements import Statement
 
 
 def list_command(options: argparse.Namespace) -> int:
@@ -39,7 +39,7 @@ def list_command(options: argparse.Namespace) -> int:
         papers = [CATALOGUE.paper(name) for name in names]
         terminal.show(listing.papers(papers, where, known, usable_cores()), "", listing.LEGEND)
         return 0
-    from reproduce.comparison.statements import naming, statements
+    from reproduce.comparison.published_statements import naming, statements
 
     for number, name in enumerate(names):
         all_statements = statements(name)
@@ -58,8 +58,8 @@ def list_command(options: argparse.Namespace) -> int:
 
 def show_command(options: argparse.Namespace) -> int:
     """Show the settings that differ from the defaults, or all of them; published entries, commands."""
+    from reproduce.comparison.published_statements import statements
     from reproduce.comparison.published_values import values
-    from reproduce.comparison.statements import statements
 
     chosen, where = CATALOGUE.select(options.selector), stores()
     known = {

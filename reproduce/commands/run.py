@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from lengen.experiment import Experiment
-from lengen.machine import machine
 from lengen.part import SettingError
+from lengen.processor import machine
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE, USUAL, usual_profile
 from reproduce.comparison.published_settings import CHECKED
@@ -244,7 +244,7 @@ def _worth_saying(plan: Plan, chosen: Sequence[Experiment], options: argparse.Na
 
 def _claims(plan: Plan) -> dict[str, Mapping[str, str]]:
     """Return the statements that rest on each home of a run, with what they ask: one changed later is younger."""
-    from reproduce.comparison.statements import standing
+    from reproduce.comparison.published_statements import standing
 
     where = dict.fromkeys((job.experiment.split("/")[0], job.profile) for job in plan.jobs)
     return {home: claims for paper, profile in where for home, claims in standing(paper, profile).items()}

@@ -20,9 +20,9 @@ from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.last_comparison import CONTRADICTED, HOLDS, NOT_SEEN, OPEN, REPAIRED
 from reproduce.comparison.published_settings import PROFILES
+from reproduce.comparison.published_statements import Part, Statement, knew, statements
 from reproduce.comparison.region_measures import REGIONS, Cells, Stored, inside, measure_of, pooled, tested, vocabulary
 from reproduce.comparison.setting_distance import NEAR, ORDER, PROOF, SHORTER, differing, distance, farthest, in_words
-from reproduce.comparison.statements import Part, Statement, knew, statements
 
 FEWEST = 4
 """Seeds on a side with which four against four can reach it: 1 of 70 arrangements."""

@@ -11,7 +11,7 @@ from lengen.huggingface import card
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.pages.listing import fields
-from reproduce.pages.overview import Facts
+from reproduce.pages.overview_picture import Facts
 from reproduce.pages.sentences import grouped, table
 from reproduce.runs import costs
 from reproduce.runs.costs import accuracies

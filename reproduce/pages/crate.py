@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
-from reproduce.pages.overview import Facts
+from reproduce.pages.overview_picture import Facts
 from reproduce.pages.sentences import grouped
 from reproduce.runs import costs
 from reproduce.store.files import StoreError, readable

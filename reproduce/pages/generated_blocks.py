@@ -25,10 +25,10 @@ from reproduce.comparison.published_settings import PROFILES
 from reproduce.comparison.published_values import MIDDLE, hard, met_by_constant
 from reproduce.comparison.region_measures import tested
 from reproduce.comparison.setting_distance import SHORTER
-from reproduce.pages import ladder, overview, paper_blocks, terminal
+from reproduce.pages import ladder, overview_picture, paper_blocks, terminal
 from reproduce.pages import sentences as say
 from reproduce.pages.comparison import RULES, score_of, statements_table
-from reproduce.pages.overview import Facts
+from reproduce.pages.overview_picture import Facts
 from reproduce.pages.sentences import table
 
 BLOCK = re.compile(
@@ -106,7 +106,7 @@ def _statements(comparisons: Sequence[Comparison]) -> str:
     """Return the number of main statements by answer, and which of the decided were worded before their runs."""
     counts = sum((comparison.counts for comparison in comparisons), Counter[str]())
     answers = [answer for comparison in comparisons for answer in comparison.answers]
-    easier = sum(overview.look(answer) == overview.EASIER for answer in answers)
+    easier = sum(overview_picture.look(answer) == overview_picture.EASIER for answer in answers)
     weak = sum(answer.word == HOLDS and answer.statement.baseline for answer in answers)
     kinds = [f"{easier} on {SHORTER}"] * bool(easier) + [f"{weak} saying that a baseline fails"] * bool(weak)
     words = {
@@ -131,8 +131,8 @@ def _statements(comparisons: Sequence[Comparison]) -> str:
 
 def first(comparisons: Sequence[Comparison]) -> str:
     """Return the picture with its alternative text and its caption, and the results."""
-    picture = f"![{overview.right(comparisons)}](results/{overview.FILE})"
-    drawn = overview.headline(comparisons)
+    picture = f"![{overview_picture.right(comparisons)}](results/{overview_picture.FILE})"
+    drawn = overview_picture.headline(comparisons)
     title = drawn.title[0].lower() + drawn.title[1:] if drawn else ""
     right = f" Right: medians of {title}; hollow marks are published, dotted lines the gap." * bool(title)
     caption = f"*Left: the statements.{right}*"
@@ -153,7 +153,7 @@ def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
             for cell in cells:
                 see = see.replace(cell[0], _measured(cell, comparison.paper, facts))
             score = hard(comparison.lines)
-            name = f"[{overview.numbered(comparison)}](docs/papers/{comparison.paper}.md)"
+            name = f"[{overview_picture.numbered(comparison)}](docs/papers/{comparison.paper}.md)"
             sizes = _sizes(f"{comparison.paper}/{cells[0][1]}")
             rows.append([name, entry["promises"], see, sizes, f"{score.within_5} of {score.compared}"])
     return table(["paper", "it promises", "we see", "layers x width (theirs)", "met"], rows)
@@ -181,7 +181,7 @@ def scores(comparisons: Sequence[Comparison]) -> str:
     """Return a line for each paper: published values that are met, then its main statements by answer."""
     head = ["paper", "published values within 5 points (within 2)", "main statements"]
     rows = (
-        [overview.numbered(comparison), met(comparison), terminal.counted(comparison.counts)]
+        [overview_picture.numbered(comparison), met(comparison), terminal.counted(comparison.counts)]
         for comparison in comparisons
     )
     return table(head, rows)

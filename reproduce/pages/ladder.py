@@ -16,7 +16,7 @@ from reproduce.comparison.last_comparison import MET
 from reproduce.comparison.published_values import Line, printed, span
 from reproduce.comparison.region_measures import tested
 from reproduce.comparison.setting_distance import in_words
-from reproduce.pages.overview import Facts
+from reproduce.pages.overview_picture import Facts
 from reproduce.pages.sentences import grouped, table
 from reproduce.runs.costs import cost
 from reproduce.runs.costs import in_words as time_in_words

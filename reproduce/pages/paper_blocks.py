@@ -16,7 +16,7 @@ from reproduce.comparison.last_comparison import CONTRADICTED, MET
 from reproduce.comparison.published_values import Line, Value, number, score
 from reproduce.pages import sentences as say
 from reproduce.pages.comparison import score_of, values_table
-from reproduce.pages.overview import Facts
+from reproduce.pages.overview_picture import Facts
 from reproduce.pages.sentences import folded, grouped, table
 from reproduce.runs import costs
 

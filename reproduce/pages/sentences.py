@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from lengen.metrics.measures import short
 from reproduce.comparison.last_comparison import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
+from reproduce.comparison.published_statements import Part
 from reproduce.comparison.published_values import number
 from reproduce.comparison.statement_answers import BAND, CEILING, FLOOR, Answer, Finding, Reason, Side
-from reproduce.comparison.statements import Part
 
 K = TypeVar("K")
 V = TypeVar("V")

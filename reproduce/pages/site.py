@@ -25,8 +25,8 @@ from lengen.results.records import Run
 from reproduce import figures
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison, compare
-from reproduce.comparison.statements import Statement, naming
-from reproduce.pages import comparison, explorer, overview, paper_blocks
+from reproduce.comparison.published_statements import Statement, naming
+from reproduce.pages import comparison, explorer, overview_picture, paper_blocks
 from reproduce.pages import sentences as say
 from reproduce.pages.generated_blocks import scores
 from reproduce.pages.sentences import folded, grouped, table
@@ -93,8 +93,8 @@ def write(
         current = {site / path.with_suffix(kind) for path in pages for kind in (".md", ".html")}
         for path in {*(site / paper).glob("*.*"), *site.glob(f"{paper}-*.*")} - current:
             path.unlink()
-    if shown := overview.shown({paper: next(iter(some.values())) for paper, some in compared.items()}):
-        update(site / overview.FILE, overview.picture(shown))
+    if shown := overview_picture.shown({paper: next(iter(some.values())) for paper, some in compared.items()}):
+        update(site / overview_picture.FILE, overview_picture.picture(shown))
     _save({Path("index.md"): index_page(compared, shown, site)}, site)
     return site / "index.html"
 
@@ -118,7 +118,7 @@ def gather(paper: str, stores: Sequence[Store], compared: Mapping[str, Compariso
 def index_page(compared: Mapping[str, Mapping[str, Comparison]], shown: Sequence[Comparison], site: Path) -> str:
     """Return the first page, with the answers to all statements."""
     first = {paper: next(iter(some.values())) for paper, some in compared.items()}
-    picture = f"![{overview.alternative_text(shown)}]({overview.FILE})" if shown else ""
+    picture = f"![{overview_picture.alternative_text(shown)}]({overview_picture.FILE})" if shown else ""
     parts = [f"# {TITLE}", picture, scores([*first.values()])]
     for paper, some in compared.items():
         known = CATALOGUE.paper(paper)

@@ -13,8 +13,8 @@ from functools import cache
 from statistics import median
 from typing import NamedTuple
 
-from lengen.machine import ROUNDS_NATIVELY, machine
 from lengen.metrics.measures import shares
+from lengen.processor import ROUNDS_NATIVELY, machine
 from lengen.results.records import Run
 from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec

@@ -15,7 +15,7 @@ from lengen.callbacks.accuracy_grid import score_cell
 from lengen.callbacks.loggers import METRICS
 from lengen.callbacks.resuming import CHECKPOINT
 from lengen.digits import generator
-from lengen.encodings.relative import RelativeKeys
+from lengen.encodings.alibi_rotary_and_keys import RelativeKeys
 from lengen.models.blocks import Context
 from lengen.residual_stream import longest_problems
 from lengen.settings.changes import overlay

@@ -15,7 +15,7 @@ from lengen.data.task_data import TaskData
 from lengen.formats.base import FIRST
 from lengen.metrics.measures import exact_beyond, has_learned, reached
 from lengen.results.records import Grid, Run
-from lengen.settings.fixed_biases import LineWindow
+from lengen.settings.attention_biases import LineWindow
 from lengen.settings.spec import validate
 from lengen.trained_model import Found, Model
 from lengen.training import calibration
@@ -26,9 +26,9 @@ from papers.matrix import drawings, procedures
 from papers.matrix.experiments import EXPERIMENTS, FIGURES, cell
 from papers.matrix.settings import ROOM, TASKS
 from papers.matrix.tricks import BASELINES, CONTROLS, FARTHEST, LEFT_OUT, TRICKS
+from reproduce.comparison.published_statements import statements
 from reproduce.comparison.region_measures import measure_of, reader, vocabulary
 from reproduce.comparison.statement_answers import answers
-from reproduce.comparison.statements import statements
 from reproduce.store.reference import Reference
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted

@@ -12,10 +12,10 @@ from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
 from reproduce.comparison.last_comparison import UNDECIDED
 from reproduce.comparison.published_settings import settings
+from reproduce.comparison.published_statements import statements
 from reproduce.comparison.published_values import values
 from reproduce.comparison.region_measures import REGIONS, inside, measure_of, vocabulary
 from reproduce.comparison.setting_distance import FIELDS, differences, in_words, under
-from reproduce.comparison.statements import statements
 from reproduce.store.reference import Reference
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

@@ -11,6 +11,17 @@ from scipy import stats
 
 from lengen.settings.spec import replace
 from reproduce.comparison import statement_answers as exact
+from reproduce.comparison.published_statements import (
+    AS_NOW,
+    OTHERWISE,
+    UNKNOWN,
+    Part,
+    digest,
+    digest_of_claim,
+    history,
+    knew,
+    parse,
+)
 from reproduce.comparison.setting_distance import LENGTHS, SETTING, SHORTER
 from reproduce.comparison.statement_answers import (
     CONTRADICTED,
@@ -21,17 +32,6 @@ from reproduce.comparison.statement_answers import (
     answers,
     find,
     of_median,
-)
-from reproduce.comparison.statements import (
-    AS_NOW,
-    OTHERWISE,
-    UNKNOWN,
-    Part,
-    digest,
-    digest_of_claim,
-    history,
-    knew,
-    parse,
 )
 from reproduce.pages import sentences as say
 from reproduce.published import PublishedError

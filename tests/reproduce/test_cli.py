@@ -23,7 +23,7 @@ from reproduce.catalogue import CATALOGUE, usual_profile
 from reproduce.cli import main
 from reproduce.commands import rerun as rerun_module
 from reproduce.commands import run as run_module
-from reproduce.comparison.statements import digest, statements
+from reproduce.comparison.published_statements import digest, statements
 from reproduce.runs.plan import Job
 from reproduce.store.files import existing, readable
 from reproduce.store.reference import Reference

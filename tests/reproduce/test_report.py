@@ -27,8 +27,8 @@ from reproduce import generated_files as publication
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare
 from reproduce.comparison.last_comparison import WORDS
-from reproduce.comparison.statements import statements
-from reproduce.pages import comparison, overview
+from reproduce.comparison.published_statements import statements
+from reproduce.pages import comparison, overview_picture
 from reproduce.pages import generated_blocks as blocks
 from reproduce.pages import site as pages
 from reproduce.pages.explorer import attention, counts, curves, experiments
@@ -296,8 +296,8 @@ def files() -> dict[Path, str]:
 
 
 @pytest.fixture(scope="module")
-def known() -> overview.Facts:
-    return overview.gather(ROOT)
+def known() -> overview_picture.Facts:
+    return overview_picture.gather(ROOT)
 
 
 @pytest.fixture(scope="module")

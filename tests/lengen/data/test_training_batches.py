@@ -13,7 +13,7 @@ from lengen import Addition, ArithmeticData, Consecutive, Copy, PairAddition, Se
 from lengen.data.batch import Batch
 from lengen.data.task_data import CHECKED
 from lengen.digits import generator
-from lengen.encodings.relative import ALiBi
+from lengen.encodings.alibi_rotary_and_keys import ALiBi
 from lengen.formats.base import PAD, Layout
 from lengen.formats.linear import LinearFormat
 from tests.fixtures.refusals import refused
