@@ -20,7 +20,8 @@ from lengen.results.records import Run
 from lengen.settings.spec import Spec
 from reproduce.published import load
 from reproduce.store.files import StoreError
-from reproduce.store.store import WEIGHTS, Store
+from reproduce.store.run_folder import WEIGHTS
+from reproduce.store.store import Store
 
 WILDCARDS = frozenset("*?[")
 USUAL = "cpu"

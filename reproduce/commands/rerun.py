@@ -29,8 +29,8 @@ from reproduce.runs.local import Local
 from reproduce.runs.plan import Job, Order, run
 from reproduce.store.checkout import provenance, stores
 from reproduce.store.files import StoreError, readable, write_text
-from reproduce.store.run_folder import damaged
-from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, LocalStore, Store
+from reproduce.store.run_folder import WEIGHTS, damaged
+from reproduce.store.store import WEIGHTS_SUM, LocalStore, Store
 
 # Two finished runs enter, each with the folder of its files; what leaves is one line per kind of number. Times are no
 # numbers of a run: they are not compared.

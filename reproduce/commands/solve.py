@@ -22,7 +22,7 @@ from reproduce.pages import terminal
 from reproduce.runs.display import counter, waiting
 from reproduce.store.checkout import stores
 from reproduce.store.files import check_place, one_line, readable
-from reproduce.store.store import WEIGHTS
+from reproduce.store.run_folder import WEIGHTS
 
 if TYPE_CHECKING:
     from lengen.trained_model import Found

@@ -15,7 +15,7 @@ from reproduce.pages.overview_picture import Facts
 from reproduce.pages.sentences import grouped, table
 from reproduce.runs import costs
 from reproduce.runs.costs import accuracies
-from reproduce.store.store import WEIGHTS
+from reproduce.store.run_folder import WEIGHTS
 
 CARD_NAME = "README.md"
 SECTIONS = ("data", "model", "train")

@@ -24,7 +24,8 @@ from reproduce.comparison.setting_distance import in_words as differing_in_words
 from reproduce.pages.terminal import LOOKS, breakable, entry, table
 from reproduce.runs.costs import cost_on, in_words, makespan
 from reproduce.runs.plan import share_made
-from reproduce.store.store import WEIGHTS, Store
+from reproduce.store.run_folder import WEIGHTS
+from reproduce.store.store import Store
 
 AT_MOST = "< "
 LEGEND = (

@@ -27,7 +27,8 @@ from reproduce import is_sentence
 from reproduce.runs.plan import FatalError, Job, Order, Watch
 from reproduce.store.files import StoreError, existing, readable, write_text
 from reproduce.store.lease import STALE, BusyError
-from reproduce.store.store import BEGINNING, CHECKPOINT, LOGGERS, LocalStore, Workspace
+from reproduce.store.run_folder import CHECKPOINT
+from reproduce.store.store import BEGINNING, LOGGERS, LocalStore, Workspace
 
 ERRORS = "error.txt"
 """File for the traceback of an unexpected error, in the work folder of the run."""

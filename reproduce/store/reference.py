@@ -23,8 +23,8 @@ import msgspec
 from lengen.results.records import Counts, Grid, KeyCount, Run, read_count, to_table
 from reproduce.store.files import StoreError, one_line, read_bytes, readable, write_bytes, write_text
 from reproduce.store.lease import leased
-from reproduce.store.run_folder import ARRAYS, ATTENTION, Known, arrays_from_bytes, attention_from_bytes
-from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, Store
+from reproduce.store.run_folder import ARRAYS, ATTENTION, WEIGHTS, Known, arrays_from_bytes, attention_from_bytes
+from reproduce.store.store import WEIGHTS_SUM, Store
 
 #     runs.jsonl      a run a line: commit, command, machine, times, hash of its specification, sums of its rows
 #     settings.json   hash -> specification

@@ -27,6 +27,7 @@ SCHEMA = 2
 SCORES = "scores.csv"
 """The counts of a run, which every run has."""
 ATTENTION, ARRAYS = "attention.npz", "arrays.npz"
+WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 LARGEST_TEXT = 2**24
 """Bytes of the longest run.json or table that is read; read, it takes some twenty times as much memory."""
 LARGEST_ARRAYS = 2**30

@@ -25,9 +25,8 @@ from lengen.results.records import METRIC_COLUMNS, Grid, Run, key_counts_to_csv,
 from reproduce.store import run_folder
 from reproduce.store.files import StoreError, readable, sync, write_bytes, write_text, writing
 from reproduce.store.lease import Held, leased
-from reproduce.store.run_folder import RECORDS, SCHEMA, SCORES, damaged, load_info
+from reproduce.store.run_folder import CHECKPOINT, RECORDS, SCHEMA, SCORES, WEIGHTS, damaged, load_info
 
-WEIGHTS, CHECKPOINT = "model.safetensors", "last.ckpt"
 WEIGHTS_SUM = "weights_sha256"
 """Field of run.json with the sha256 of weights that stayed behind when a run was promoted: what repeats it can tell."""
 LOGGERS = "loggers"

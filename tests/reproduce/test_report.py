@@ -35,7 +35,8 @@ from reproduce.pages.explorer import attention, counts, curves, experiments
 from reproduce.runs.costs import accuracies
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference
-from reproduce.store.store import WEIGHTS, Store, StoreError
+from reproduce.store.run_folder import WEIGHTS
+from reproduce.store.store import Store, StoreError
 from tests.fixtures.drawings import attention as looking
 from tests.fixtures.drawings import run, spec
 from tests.fixtures.refusals import refused

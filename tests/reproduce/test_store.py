@@ -22,8 +22,8 @@ from reproduce.store import run_folder as run_files
 from reproduce.store.files import StoreError, write_text
 from reproduce.store.lease import leased
 from reproduce.store.reference import Reference
-from reproduce.store.run_folder import arrays_from_bytes, arrays_to_bytes
-from reproduce.store.store import WEIGHTS, WEIGHTS_SUM, LocalStore
+from reproduce.store.run_folder import WEIGHTS, arrays_from_bytes, arrays_to_bytes
+from reproduce.store.store import WEIGHTS_SUM, LocalStore
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
 from tests.fixtures.toy_paper import SPEC, outcome
