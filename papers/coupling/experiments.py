@@ -114,7 +114,7 @@ PUBLISHED = row(
     "published", "Figure 1, Section 4.3, on shorter problems", named="coupling-scratchpad",
     axes=(axis("method", {"coupling": LABELS["coupling"]}),), night=HEADLINE, skip=OURS,
     make=lambda name: at_profiles(written("scratchpad", name), ByProfile(night=TRAINED)),
-    says="coupled ids with tied embeddings and the published betas reach as far as without",
+    says="coupled ids with tied embeddings and the published betas beside those without",
 )  # fmt: skip
 """The model of Figure 1 with everything as published that is not of size."""
 

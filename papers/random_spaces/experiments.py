@@ -158,9 +158,9 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
         (ABACUS, ByProfile(cpu=steps(6000), night=settled(20_000)), ByProfile(night=AS_PUBLISHED)),
     ),
 }  # fmt: skip
-"""Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range, in
-which one seed each of zero padding and of reversed answers has not learned it; where nothing is said, cpu has those
-of random spaces (RECIPES.md)."""
+"""Label, claim and changes of Figure 4.5. At night each kind has updates of its own for the published range; one
+seed each of zero padding and of reversed answers has not learned that range. Where nothing is said, cpu has those of
+random spaces (RECIPES.md)."""
 DEEPER = ByProfile(cpu={"model": {"layers": 4}, **steps(24_000)})
 """Changes that models without positions and with randomised ones need to learn their range (RECIPES.md)."""
 DROPS = "accuracy drops steeply on longer sequences"
