@@ -22,7 +22,7 @@ from benchmarks.speed import FULL, Sizes, data_speed, decoding, edit_distance
 from benchmarks.timing import Entry, fixed
 from benchmarks.trainer import training
 from benchmarks.writing import writing
-from lengen.processor import machine
+from lengen.this_machine import machine
 from reproduce.pages import terminal
 from reproduce.store.checkout import commit
 from reproduce.store.files import StoreError, write_text

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lengen.experiment import Experiment, Figure
-    from lengen.metrics.measures import Family, Measure
+    from lengen.metrics.run_measures import Family, Measure
     from lengen.settings.spec import Spec
 
 

@@ -11,13 +11,13 @@ from torch import Tensor
 from lengen.data.batch import response_start
 from lengen.data.batch_writer import Writer
 from lengen.data.problem_text import cleaned
-from lengen.data.response import can_run_free, final_answer
+from lengen.data.reading_responses import can_run_free, final_answer
 from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import generate, most_likely, true_responses
 from lengen.digits import OperandError, Problems
+from lengen.model_probing import probe
 from lengen.models import Decoder, Transformer
 from lengen.part import LONGEST, SettingError
-from lengen.residual_stream import probe
 from lengen.settings import model as architectures
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task

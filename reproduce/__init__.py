@@ -12,7 +12,7 @@ _home = Path(__file__).resolve().parents[1]
 if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and Path(sys.path[0]).resolve() != _home:
     del sys.path[0]  # the current folder: its modules are not those of the program, whatever they are called
 
-from lengen.processor import sleep_while_waiting  # noqa: E402
+from lengen.this_machine import sleep_while_waiting  # noqa: E402
 
 # in every process of the program, before libraries are loaded
 sleep_while_waiting()

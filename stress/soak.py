@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lengen.processor import machine
+from lengen.this_machine import machine
 from reproduce.store.checkout import commit
 
 MIB = 2**20

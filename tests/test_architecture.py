@@ -132,7 +132,7 @@ def test_nothing_imports_itself_in_a_circle(of):
 def test_one_problem_is_answered_without_lightning():
     """Its import takes longer than all else that ``encode``, ``solve`` and ``probe`` do."""
     heavy = "{'lightning', 'torchmetrics', 'scipy', 'matplotlib'}"
-    code = f"import sys, lengen.solve, lengen.residual_stream; print(*sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, lengen.solve, lengen.model_probing; print(*sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 

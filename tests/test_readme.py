@@ -157,7 +157,7 @@ def test_what_it_costs_is_what_a_dry_run_says(profile, column, workers, capsys, 
         told += re.findall(r"(?:about|at most) ([\d.]+ \w+) on", capsys.readouterr().out)[:1]
     rows = re.findall(r"^\| paper \d \| (.+) \| (.+) \| (?:at most )?(.+) \|$", README, re.MULTILINE)
     assert [row[column] for row in rows] == told
-    monkeypatch.setattr("reproduce.commands.results.usable_cores", lambda: workers)
+    monkeypatch.setattr("reproduce.commands.show_results.usable_cores", lambda: workers)
     listed = re.findall(rf" {profile} +(?:< )?([\d.]+ \w+) ", reproduce("list").out)
     assert listed[:4] == told, "list says the same"
 

@@ -1,7 +1,7 @@
 # ruff: noqa: I001
 # The face of the benchmark: `lazy_loader` reads this file, and so do type checkers and editors.
 
-from .evaluating import answerer as answerer, evaluate as evaluate, problems as problems
+from .problems_and_answerers import answerer as answerer, evaluate as evaluate, problems as problems
 from .problem import Problem as Problem, checksums as checksums, frozen as frozen, read_line as read_line
 from .problem import read_lines as read_lines, sum_of as sum_of, training as training
 from .scoring import Measures as Measures, PredictionError as PredictionError, Scores as Scores, by_id as by_id

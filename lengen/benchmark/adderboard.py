@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from lengen.benchmark import evaluating
+from lengen.benchmark import problems_and_answerers
 from lengen.benchmark.problem import Problem, of_operands
 from lengen.benchmark.scoring import PredictionError
 from lengen.benchmark.tasks import TASKS
@@ -103,7 +103,7 @@ def submitted(path: Path) -> tuple[Callable[[list[str]], list[str | None]], obje
     no text, and the metadata then have the first error as ``error``. Raises `PredictionError` for another file.
     """
     try:
-        module = evaluating.loaded(path)
+        module = problems_and_answerers.loaded(path)
         model, metadata = module.build_model()
         add, metadata = module.add, dict(metadata, params=int(metadata.get("params", 0)))
     except (Exception, SystemExit) as error:  # a foreign file may raise anything

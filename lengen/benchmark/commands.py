@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lengen import benchmark, clone
-from lengen.benchmark import evaluating, exporting, scoring
+from lengen.benchmark import exporting, problems_and_answerers, scoring
 from lengen.benchmark.problem import SPLITS
 from lengen.benchmark.scoring import Beside, PredictionError, Scores
 from lengen.benchmark.submission import Header, chain_of, header, write_submission
@@ -282,7 +282,7 @@ def function(name: str) -> scoring.Answerer:
             raise ValueError("no function is named")
         if not file.is_file() and (module.endswith(".py") or os.sep in module):
             raise ValueError(f"there is no file {file}")
-        held = evaluating.loaded(file) if file.is_file() else evaluating.imported(module)
+        held = problems_and_answerers.loaded(file) if file.is_file() else problems_and_answerers.imported(module)
         answer: scoring.Answerer | None = getattr(held, attribute, None)
         if answer is None:
             raise ValueError(f"it has no {attribute}")
@@ -395,7 +395,9 @@ def lines_of(options: argparse.Namespace, sources: Sources) -> exporting.Lines:
 
 def drawn(options: argparse.Namespace, task: str, size: int | None) -> Iterable[benchmark.Problem]:
     """Return the problems of a task that options name."""
-    return evaluating.stream(task, size, options.split, options.examples, options.seed or 0, options.protocol)
+    return problems_and_answerers.stream(
+        task, size, options.split, options.examples, options.seed or 0, options.protocol
+    )
 
 
 def problems(options: argparse.Namespace, _: Sources) -> None:

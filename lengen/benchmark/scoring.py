@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from lengen.benchmark.problem import SPLITS, Problem
 from lengen.benchmark.tasks import TASKS, TaskError
 from lengen.data.problem_text import cleaned
-from lengen.metrics.measures import area, reach
+from lengen.metrics.run_measures import area, reach
 from lengen.results.records import Counts, Grid, wilson
 
 MODE = "free_running"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from lightning import LightningModule, Trainer
 
-from lengen.benchmark.evaluating import evaluate, problems
+from lengen.benchmark.problems_and_answerers import evaluate, problems
 from lengen.benchmark.scoring import Answerer, measures
 from lengen.benchmark.tasks import task_of
 from lengen.callbacks.accuracy_grid import Asking

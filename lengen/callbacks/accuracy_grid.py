@@ -18,7 +18,7 @@ from lengen.callbacks.loggers import MetricsLogger
 from lengen.callbacks.monitoring import TrainingLoss
 from lengen.data.batch_writer import Writer
 from lengen.data.datamodule import ArithmeticData, data_of
-from lengen.data.response import can_run_free
+from lengen.data.reading_responses import can_run_free
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, generate, go_on, read, sampled, true_responses
 from lengen.digits import OperandError, Problems, cells, generator, whole

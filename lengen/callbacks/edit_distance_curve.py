@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class EditDistanceCurve(Measurement):
     """``curve``: operand length -> edits per token of the true response, where the model writes its own text.
 
-    It is empty where text cannot be written freely (`lengen.data.response.can_run_free`).
+    It is empty where text cannot be written freely (`lengen.data.reading_responses.can_run_free`).
 
     Args:
         lengths: Tested operand lengths.

@@ -11,8 +11,8 @@ from lightning.pytorch.trainer.states import TrainerFn
 
 from lengen.callbacks.loggers import LEARNING_RATE, TRAIN_LOSS, VALIDATION
 from lengen.digits import whole
-from lengen.processor import machine
 from lengen.results.progress import EXPLODED, Progress, Report, diverged, silent
+from lengen.this_machine import machine
 
 
 def loss_names(hints: Iterable[str]) -> list[str]:

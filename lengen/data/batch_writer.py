@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 
 from lengen import digits
 from lengen.data.batch import Batch, Source, Spaces, spread
-from lengen.data.response import follow
+from lengen.data.reading_responses import follow
 from lengen.digits import OperandError, Problems
 from lengen.formats.base import FIRST, PAD, UNUSED, Digit, Layout, Vocab, Written
 from lengen.position_ids.base import PositionIds
@@ -215,7 +215,7 @@ class Writer:
         return coordinates.long(), slots, self.scheme.offsets(highest, sizes, None, keys(problems.operands))
 
     def follow(self, planned: Tensor, written: Tensor, slot: Tensor) -> Tensor:
-        """Return coordinates (levels, B) of the newest token of a response, as `lengen.data.response.follow`."""
+        """Return coordinates (levels, B) of a response's newest token, as `lengen.data.reading_responses.follow`."""
         read = self._read(written)
         if read is None:
             return follow(self.format, self.vocab, planned, written, slot)

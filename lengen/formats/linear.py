@@ -33,7 +33,7 @@ from lengen.tasks.base import ANSWER, LARGEST_ALPHABET, OPERANDS, Extent, Row, T
 # random, so that every one of them is trained; in testing they begin with the first, as in the code of "Position
 # Coupling: Improving Length Generalization of Arithmetic Transformers Using Task Structure"
 # (``AdditionDatasetWithIndexHints``). The marks of a response are trained and written like its digits;
-# `lengen.data.response.final_answer` reads an answer without them.
+# `lengen.data.reading_responses.final_answer` reads an answer without them.
 
 
 LATIN = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -113,7 +113,7 @@ def answer_match(format: "Written", vocab: "Vocab", preds: "Tensor", target: "Te
         >>> lengen.answer_match(data.format, data.vocab, torch.tensor([[3, 4, 1]]), torch.tensor([[3, 5, 1]])).tolist()
         [False]
     """
-    from lengen.data.response import final_answer
+    from lengen.data.reading_responses import final_answer
 
     check_responses(preds, target)
     size = max(1, preds.shape[1], target.shape[1])

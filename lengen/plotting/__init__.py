@@ -14,7 +14,7 @@ from lengen.results.records import extra
 
 with extra():
     from lengen.experiment import Runs
-    from lengen.metrics.measures import learned
+    from lengen.metrics.run_measures import learned
     from lengen.plotting.attention import (
         Row,
         attention,

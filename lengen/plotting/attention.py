@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from lengen.experiment import Figure as Picture
 from lengen.experiment import Runs
-from lengen.metrics.measures import learned, most_have_learned
+from lengen.metrics.run_measures import learned, most_have_learned
 from lengen.plotting.frames import Published
 from lengen.plotting.layout import LETTER, PAGE, empty, label, sheet, shown
 from lengen.results.records import AttentionMap

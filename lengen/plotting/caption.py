@@ -5,7 +5,7 @@ from statistics import fmean, median
 
 from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
-from lengen.metrics.measures import LEARNED, has_learned, learned, most_have_learned
+from lengen.metrics.run_measures import LEARNED, has_learned, learned, most_have_learned
 from lengen.plotting.frames import MEASURES, Published, at_same_lengths, of_measure, published_kinds, scores, values
 from lengen.plotting.layout import label
 from lengen.results.records import Run

@@ -19,7 +19,7 @@ from matplotlib.transforms import offset_copy
 
 from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
-from lengen.metrics.measures import has_learned, most_have_learned
+from lengen.metrics.run_measures import has_learned, most_have_learned
 from lengen.plotting import layout as page
 from lengen.plotting.frames import MEASURES, Published, Value, at_same_lengths, keys, mark, medians, metrics, values
 from lengen.plotting.style import Look, in_order, looks

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from lengen.metrics import METRICS
-from lengen.metrics.measures import has_learned
+from lengen.metrics.run_measures import has_learned
 from lengen.plotting.style import Look
 from lengen.results.records import Run
 
@@ -134,7 +134,7 @@ def _scored(runs: Sequence[Run], measure: Measured, count: int | None) -> pd.Dat
 
 
 def medians(frame: pd.DataFrame) -> pd.Series:
-    """Return the median over runs by length: of those that have learned, as `lengen.metrics.measures.learned` does."""
+    """Return the median over runs by length: of those that learned, as `lengen.metrics.run_measures.learned` does."""
     most = 2 * frame.groupby("run")["learned"].first().sum() >= frame["run"].nunique()
     counted = frame[frame["learned"]] if most else frame
     return counted.groupby("length")["value"].median()

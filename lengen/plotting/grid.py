@@ -21,7 +21,7 @@ from matplotlib.patches import Rectangle
 
 from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
-from lengen.metrics.measures import learned, most_have_learned
+from lengen.metrics.run_measures import learned, most_have_learned
 from lengen.plotting.frames import MEASURES, Published, Value, at_same_lengths, medians, scores, values
 from lengen.plotting.layout import COLUMN, LETTER, PAGE, empty, label, labels, length_axis, sheet, shown, spans
 from lengen.plotting.style import RED

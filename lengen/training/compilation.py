@@ -27,9 +27,9 @@ from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.digits import generator
 from lengen.models.layers import Rounding, round_products, rounded_products
-from lengen.processor import ROUNDS_NATIVELY, machine
 from lengen.results.progress import Progress, Report, silent, write_whole
 from lengen.settings.spec import Spec
+from lengen.this_machine import ROUNDS_NATIVELY, machine
 from lengen.training.module import SequenceModule
 from lengen.training.operation_counts import training_seconds
 

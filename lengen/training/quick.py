@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from lengen.data.setting_from_names import setting
 from lengen.part import SettingError
-from lengen.processor import sleep_while_waiting
 from lengen.settings.spec import Spec
 from lengen.tasks.base import Task
+from lengen.this_machine import sleep_while_waiting
 
 if TYPE_CHECKING:
     from lightning import Callback

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lengen.metrics.measures import Family, Measure, Missing, OfRun, short, stored
+from lengen.metrics.run_measures import Family, Measure, Missing, OfRun, short, stored
 from lengen.results.records import Run
 
 STRETCHES = {

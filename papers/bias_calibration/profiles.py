@@ -17,7 +17,7 @@ from lengen.settings.spec import Spec
 from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.running_reductions import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
-from papers.bias_calibration.spec import CalibrationSpec, InterpolationSpec
+from papers.bias_calibration.calibrated_spec import CalibrationSpec, InterpolationSpec
 
 Kind = type[Successor | PairAddition | NByOne | RunningXor | ListOpsSum | ListOpsMax | ListOpsMin]
 """A task of this paper."""

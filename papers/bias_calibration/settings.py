@@ -16,8 +16,8 @@ from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.listops import ListOps
 from lengen.tasks.multiplication import Multiplication
+from papers.bias_calibration.calibrated_spec import CalibratedSpec, CalibrationSpec, RelativeSpec
 from papers.bias_calibration.profiles import Profile
-from papers.bias_calibration.spec import CalibratedSpec, CalibrationSpec, RelativeSpec
 
 PROBES: dict[type[Task], tuple[tuple[str, ...], ...]] = {
     Successor: (("03611451449241919819",),),

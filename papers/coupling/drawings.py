@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from lengen import plotting
 from lengen.experiment import Experiment
 from lengen.experiment import Figure as Picture
-from lengen.metrics.measures import has_learned, most_have_learned
+from lengen.metrics.run_measures import has_learned, most_have_learned
 from lengen.plotting import Published, Row, Runs
 from lengen.results.records import AttentionMap, KeyCount, Run, to_table
 from papers.coupling.measures import HEADS, nearest, of_map, uniform

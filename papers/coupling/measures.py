@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from lengen.metrics.measures import Measure, Missing, OfRun, short
+from lengen.metrics.run_measures import Measure, Missing, OfRun, short
 from lengen.results.records import AttentionMap, KeyCount, Run
 
 HEADS = ("column to come", "column just written", "place to come", "same place")

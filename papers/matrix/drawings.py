@@ -13,7 +13,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from lengen import plotting
 from lengen.experiment import Figure as Picture
-from lengen.metrics.measures import exact_beyond, most_have_learned, reached
+from lengen.metrics.run_measures import exact_beyond, most_have_learned, reached
 from lengen.metrics.significance import SIGNIFICANT, above
 from lengen.plotting import BLACK, COLOURS, Published, Runs
 from lengen.results.records import Run

@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from lengen.benchmark.evaluating import evaluate
+from lengen.benchmark.problems_and_answerers import evaluate
 from lengen.callbacks.loggers import VALIDATION, Loggers
 from lengen.data.task_data import TaskData
+from lengen.model_probing import longest_problems, mean_attention, of_response
 from lengen.models import Decoder, Transformer
 from lengen.models.calibrated_bias import LineBias
-from lengen.residual_stream import longest_problems, mean_attention, of_response
 from lengen.results.progress import Report
 from lengen.results.records import Grid
 from lengen.trained_model import Found, Model

@@ -12,14 +12,14 @@ from lengen.data.batch import response_start
 from lengen.data.task_data import TaskData
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
+from lengen.model_probing import bases, orthogonality, probe
 from lengen.models import Decoder, Transformer
-from lengen.residual_stream import bases, orthogonality, probe
 from lengen.results.progress import Progress, Report
 from lengen.tasks.sorting import Sorting, successors
 from lengen.training.model_building import model_for
 from papers.task_hinting.profiles import ProbedSpec
 
-# The projections they are read from, for every layer, stage and position, are `lengen.residual_stream`.
+# The projections they are read from, for every layer, stage and position, are `lengen.model_probing`.
 
 
 class Hits(NamedTuple):
@@ -87,8 +87,8 @@ class Mechanisms(Measurement):
 
     Kept are arrays named ``hits.<mechanism>.<length>``, 0 or 1 per example or token
     (`papers.task_hinting.mechanisms.Hits`), ``hits.start_copy.<length>``, which is ``copy`` of the untrained start,
-    ``probe<k>.<name>`` (`lengen.residual_stream.probe`), and the scalars
-    of `lengen.residual_stream.orthogonality`, those of the untrained start as ``start_<name>``.
+    ``probe<k>.<name>`` (`lengen.model_probing.probe`), and the scalars
+    of `lengen.model_probing.orthogonality`, those of the untrained start as ``start_<name>``.
 
     Args:
         lengths: Tested lengths.

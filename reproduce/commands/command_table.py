@@ -162,8 +162,10 @@ RUN = (
 )
 
 COMMANDS = (
-    Command("list", "papers, a paper's figures or a figure's variants, with answers", "results:list_command", (ANY,)),
-    Command("show", "an experiment: setting, published numbers, statements, commands", "results:show_command", (
+    Command(
+        "list", "papers, a paper's figures or a figure's variants, with answers", "show_results:list_command", (ANY,)
+    ),
+    Command("show", "an experiment: setting, published numbers, statements, commands", "show_results:show_command", (
         SELECTORS,
         flag("--full", "every field, not only what differs from its default"),
     )),
@@ -173,7 +175,7 @@ COMMANDS = (
         argument("run", metavar="RUN", help="folder of a run, or paper/figure/variant for its newest"),
         *OF_A_RUN,
     ), trains=True),
-    Command("figures", "draw the figures of stored runs", "results:figures_command", (
+    Command("figures", "draw the figures of stored runs", "show_results:figures_command", (
         ANY,
         FORMAT,
         MINE,
@@ -187,7 +189,7 @@ COMMANDS = (
         flag("--all", "every published value, not only those that are missed"),
         flag("--check-history", "check against git that statements stood as runs recorded them"),
     )),
-    Command("report", "one site with everything", "results:report_command", (ANY,)),
+    Command("report", "one site with everything", "show_results:report_command", (ANY,)),
     Command("promote", "copy finished local runs into results/reference", "promote:promote_command", (
         SELECTORS,
         argument("--profile", choices=PROFILES, help="default: cpu, night and paper"),

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from filelock import SoftFileLease, Timeout
 
-from lengen.processor import machine
+from lengen.this_machine import machine
 from reproduce.pages.terminal import width
 from reproduce.store.checkout import checkout, differing, git_fault, locked, results_root
 from reproduce.store.files import StoreError, existing, readable, write_text

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from lengen.metrics.measures import shares
+from lengen.metrics.run_measures import shares
 from lengen.results.records import Run
 from lengen.settings.spec import Spec, from_dict
 from reproduce.catalogue import CATALOGUE, SelectorError, newest

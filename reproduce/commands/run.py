@@ -10,8 +10,8 @@ from typing import Any
 
 from lengen.experiment import Experiment
 from lengen.part import SettingError
-from lengen.processor import machine
 from lengen.results.records import Run
+from lengen.this_machine import machine
 from reproduce.catalogue import CATALOGUE, USUAL, usual_profile
 from reproduce.comparison.published_settings import CHECKED
 from reproduce.pages import terminal
@@ -264,7 +264,7 @@ def conclude(papers: Sequence[str]) -> None:
     Prints published values beside them, the main statements, and where everything lies.
     """
     from reproduce import figures
-    from reproduce.commands import results
+    from reproduce.commands import show_results
     from reproduce.pages import comparison
 
     for paper in papers:
@@ -275,7 +275,7 @@ def conclude(papers: Sequence[str]) -> None:
         for folder in dict.fromkeys(path.parent for path in drawn):
             print(f"figures  {readable(folder)}")
         print(f"compared {readable(written[-1])}")
-    print(f"report   {readable(results.write_report(papers))}")
+    print(f"report   {readable(show_results.write_report(papers))}")
 
 
 def _build(plan: Plan, overrides: Sequence[str]) -> None:

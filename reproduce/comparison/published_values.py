@@ -14,7 +14,7 @@ from statistics import fmean, median, stdev
 from typing import Any, Literal
 
 from lengen.experiment import Experiment
-from lengen.metrics.measures import Missing, OfRun, short
+from lengen.metrics.run_measures import Missing, OfRun, short
 from lengen.results.records import Run, to_table
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.last_comparison import MET, apart

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lengen.metrics import METRICS, measures
-from lengen.metrics.measures import (
+from lengen.metrics import METRICS, run_measures
+from lengen.metrics.run_measures import (
     AXES,
     ByLength,
     Family,
@@ -102,7 +102,7 @@ def _array(name: str, kind: str) -> Measure:
     """
 
     def examples(run: Run, length: int) -> np.ndarray:
-        stored = measures.stored(run, f"{kind}.{name}.{length}").astype(float)
+        stored = run_measures.stored(run, f"{kind}.{name}.{length}").astype(float)
         numbers: np.ndarray = stored[stored == stored]  # nan is not itself
         return numbers
 

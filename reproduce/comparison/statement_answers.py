@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from lengen.experiment import Experiment
-from lengen.metrics.measures import Missing, OfRun, has_learned, short
+from lengen.metrics.run_measures import Missing, OfRun, has_learned, short
 from lengen.metrics.significance import SIGNIFICANT, above
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from lengen.metrics.measures import short
+from lengen.metrics.run_measures import short
 from lengen.results.records import to_table
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison, compare

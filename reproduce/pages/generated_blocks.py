@@ -8,8 +8,8 @@ A block stands between two comments that name its kind and what it is of:
 Pages and facts enter, pages leave. Kinds: *score card* (a line per paper), *first* (sentences and the picture of all)
 and *promises* (what each says beside what we see), of several papers; *rules* (how answers are given; it is of
 ``verdicts``); *diff* (a tested addition, by its name); and those of one paper: *answer* (its main statements), *claims*
-(the same as a table), *gallery* (its pictures), *ladder* (`reproduce.pages.ladder`), and what its report has
-(`reproduce.pages.paper_blocks`).
+(the same as a table), *gallery* (its pictures), *ladder* (`reproduce.pages.hyperparameter_ladder`), and what its
+report has (`reproduce.pages.paper_blocks`).
 """
 
 import re
@@ -25,7 +25,7 @@ from reproduce.comparison.published_settings import PROFILES
 from reproduce.comparison.published_values import MIDDLE, hard, met_by_constant
 from reproduce.comparison.region_measures import tested
 from reproduce.comparison.setting_distance import SHORTER
-from reproduce.pages import ladder, overview_picture, paper_blocks, terminal
+from reproduce.pages import hyperparameter_ladder, overview_picture, paper_blocks, terminal
 from reproduce.pages import sentences as say
 from reproduce.pages.comparison import RULES, score_of, statements_table
 from reproduce.pages.overview_picture import Facts
@@ -172,7 +172,7 @@ def _measured(cell: re.Match[str], paper: str, facts: Facts) -> str:
     cells = [place for place in tested(runs) if place[0] == length and (cell[3] is None or place[1] == int(cell[3]))]
     if not runs:
         return "-"
-    rates = ladder.accuracies(runs, cells)
+    rates = hyperparameter_ladder.accuracies(runs, cells)
     low, middle, high = (f"{rate:.0f}" for rate in (min(rates), median(rates), max(rates)))
     return f"{middle} %" + f" ({low} to {high} %)" * (low != high)
 
@@ -218,6 +218,6 @@ OF_A_PAPER: Mapping[str, Callable[[str, Facts], str]] = {
     "cost": paper_blocks.cost,
     "adderboard": paper_blocks.adderboard,
     "gallery": paper_blocks.gallery,
-    "ladder": ladder.ladders,
+    "ladder": hyperparameter_ladder.ladders,
 }
 """Kind -> what stands in it, of one paper."""

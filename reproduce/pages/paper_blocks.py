@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lengen.experiment import CURVES, GRID, TABLE, Figure
-from lengen.metrics.measures import short
+from lengen.metrics.run_measures import short
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison

@@ -7,7 +7,7 @@ Answers and findings enter, words leave. The words of the answers themselves sta
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from lengen.metrics.measures import short
+from lengen.metrics.run_measures import short
 from reproduce.comparison.last_comparison import CONTRADICTED, HOLDS, REPAIRED, UNDECIDED
 from reproduce.comparison.published_statements import Part
 from reproduce.comparison.published_values import number

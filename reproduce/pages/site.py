@@ -20,13 +20,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from lengen.experiment import CURVES, Figure
-from lengen.metrics.measures import short
+from lengen.metrics.run_measures import short
 from lengen.results.records import Run
 from reproduce import figures
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import Comparison, compare
 from reproduce.comparison.published_statements import Statement, naming
-from reproduce.pages import comparison, explorer, overview_picture, paper_blocks
+from reproduce.pages import comparison, overview_picture, paper_blocks, site_data
 from reproduce.pages import sentences as say
 from reproduce.pages.generated_blocks import scores
 from reproduce.pages.sentences import folded, grouped, table
@@ -153,9 +153,9 @@ def paper_page(held: Held) -> str:
     parts[1:] = [f"The same with {store} runs: [{paper}-{store}]({paper}-{store}.md)" for store, _ in others]
     links = [f"- [{_title(name, held)}]({paper}/{name}.md)" for name in held.names]
     parts += ["## Figures", "\n".join(links) or "No run has been drawn.", "## Experiments"]
-    rows = explorer.experiments(CATALOGUE.experiments(paper), held.runs)
+    rows = site_data.experiments(CATALOGUE.experiments(paper), held.runs)
     linked = [[f"[{row[0]}]({paper}/{row[0]}.md)" if row[0] in held.names else row[0], *row[1:]] for row in rows]
-    return "\n\n".join([*parts, folded(f"{len(rows)} experiments", table(explorer.HEAD, linked), "markdown")]) + "\n"
+    return "\n\n".join([*parts, folded(f"{len(rows)} experiments", table(site_data.HEAD, linked), "markdown")]) + "\n"
 
 
 def _comparison(read: Comparison) -> str:
@@ -200,12 +200,12 @@ def exact_counts(
     figure: Figure | None, sheets: Sequence[tuple[str, figures.Sheet]], mine: Mapping[str, Sequence[Run]]
 ) -> list[str]:
     """Return the exact counts of what a figure draws, without a picture of the runs that are named after it."""
-    drawn = sheets[0][1].runs if sheets else {item: explorer.largest(runs) for item, runs in mine.items()}
+    drawn = sheets[0][1].runs if sheets else {item: site_data.largest(runs) for item, runs in mine.items()}
     drawn = {item: runs for item, runs in drawn.items() if runs and runs[0].grid.scores}
     if not drawn:
         return []
     metric, measure, share, looks = _shown(figure, sheets[0][1]) if figure and sheets else EXACT
-    counts = {item: explorer.counts(short(item), runs, metric) for item, runs in drawn.items()}
+    counts = {item: site_data.counts(short(item), runs, metric) for item, runs in drawn.items()}
     keys = html.escape(json.dumps([[item, *looks.get(item, ("", ""))] for item in counts]))
     mean = "" if share else ' data-mean="yes"'
     attributes = f'data-measure="{measure}"{mean} data-keys="{keys}"'
@@ -215,10 +215,10 @@ def exact_counts(
 def sections(mine: Mapping[str, Sequence[Run]]) -> list[str]:
     """Return training, attention and a row for every run."""
     parts: list[str] = []
-    trainings = {short(item): explorer.curves(explorer.largest(runs)) for item, runs in mine.items()}
+    trainings = {short(item): site_data.curves(site_data.largest(runs)) for item, runs in mine.items()}
     if curves := {item: some for item, some in trainings.items() if some}:
         parts += ["## Training", '<div id="training-curves"></div>', _data("curves", curves)]
-    looked = [(run, maps) for runs in mine.values() for run in runs if (maps := explorer.attention(run)) is not None]
+    looked = [(run, maps) for runs in mine.values() for run in runs if (maps := site_data.attention(run)) is not None]
     if looked:
         named = {f"{short(run.experiment)}, {run.profile}, seed {run.seed}, {run.store}": maps for run, maps in looked}
         parts += ["## Attention", ATTENTION, '<div id="attention-viewer"></div>', _data("attention-maps", named)]

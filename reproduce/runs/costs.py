@@ -13,11 +13,11 @@ from functools import cache
 from statistics import median
 from typing import NamedTuple
 
-from lengen.metrics.measures import shares
-from lengen.processor import ROUNDS_NATIVELY, machine
+from lengen.metrics.run_measures import shares
 from lengen.results.records import Run
 from lengen.settings.sections import VALIDATION
 from lengen.settings.spec import Spec
+from lengen.this_machine import ROUNDS_NATIVELY, machine
 from lengen.training import operation_counts as operations
 
 ROUNDED = 2.0

@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from lengen import __version__
-from lengen.processor import machine
+from lengen.this_machine import machine
 from reproduce import PROGRAM
 from reproduce.store.files import StoreError, one_line, readable
 from reproduce.store.reference import RUNS, Reference

@@ -10,8 +10,8 @@ import torch
 
 import lengen
 from lengen import ArithmeticData, Decoder, Measurement, SequenceModule, replace
+from lengen.model_probing import mean_attention
 from lengen.models.calibrated_bias import calibrate_bias, line_values
-from lengen.residual_stream import mean_attention
 from tests.fixtures.devices import NAME, Elsewhere, check_there
 from tests.fixtures.refusals import refused
 from tests.fixtures.settings import TEST, settings
@@ -21,7 +21,7 @@ NAMES = [name for name in settings() if "-encoder" not in name or name.startswit
 ON_THE_CPU = {"tasks", "position_ids", "data", "plotting"}
 """Folders whose tensors are drawn, or drawn from weights, on the CPU whatever trains."""
 CHECKED = {
-    "calibrated_bias.py", "residual_stream.py", "trained_model.py", "blind_baseline.py", "sections.py",
+    "calibrated_bias.py", "model_probing.py", "trained_model.py", "blind_baseline.py", "sections.py",
 }  # fmt: skip
 """Files whose float64 is on the CPU: tested above, numpy, or of what `lengen.decoding` brought there."""
 

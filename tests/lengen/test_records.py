@@ -11,13 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lengen
-from lengen import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, Spec, processor, replace
+from lengen import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, Spec, replace, this_machine
 from lengen.callbacks.blind_baseline import EXAMPLES, Chance, chance, trained_examples
 from lengen.data.batch import Batch
 from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import true_responses
 from lengen.formats.base import END
-from lengen.processor import Machine, read_cpuinfo
 from lengen.results.progress import silent
 from lengen.results.records import (
     METRIC_COLUMNS,
@@ -32,6 +31,7 @@ from lengen.results.records import (
     to_table,
     wilson,
 )
+from lengen.this_machine import Machine, read_cpuinfo
 from lengen.training.model_building import model_for
 from tests.fixtures.refusals import refused
 from tests.fixtures.runs import counted
@@ -166,12 +166,12 @@ def test_what_linux_says_of_the_first_processor_is_read_else_the_platform_is_ask
     assert read_cpuinfo(ARM) == ("", ("asimd", "bf16", "sve"))
     assert read_cpuinfo("") == ("", ())
     (tmp_path / "cpuinfo").write_text(XEON)
-    monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
-    assert processor.machine().model.endswith("8488C") and "amx_bf16" in str(processor.machine())
-    monkeypatch.setattr(processor, "CPUINFO", tmp_path / "none")
+    monkeypatch.setattr(this_machine, "CPUINFO", tmp_path / "cpuinfo")
+    assert this_machine.machine().model.endswith("8488C") and "amx_bf16" in str(this_machine.machine())
+    monkeypatch.setattr(this_machine, "CPUINFO", tmp_path / "none")
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    found = processor.machine()
+    found = this_machine.machine()
     assert found == Machine("riscv64", (), os.cpu_count())
     assert str(found) == f"riscv64, {os.cpu_count()} cores (instruction sets unknown)"
 

@@ -10,10 +10,10 @@ from safetensors.torch import save_model
 import lengen
 from lengen import Addition, ArithmeticData, DataSpec, Linear, PairAddition, Parity, TwoOperandAddition, build_model
 from lengen.callbacks.unequal_lengths import EXAMPLES, OperandLengths, operand_lengths, problems
-from lengen.data.response import can_run_free
+from lengen.data.reading_responses import can_run_free
 from lengen.digits import OperandError
 from lengen.formats.base import PAD
-from lengen.metrics.measures import along, at_edge, edge, has_learned, shares
+from lengen.metrics.run_measures import along, at_edge, edge, has_learned, shares
 from lengen.results.records import Grid, Run
 from lengen.solve import answer, encode, read, solve, unlike_training
 from tests.cases import CASES

@@ -16,17 +16,17 @@ from lengen.callbacks.loggers import METRICS
 from lengen.callbacks.resuming import CHECKPOINT
 from lengen.digits import generator
 from lengen.encodings.alibi_rotary_and_keys import RelativeKeys
+from lengen.model_probing import longest_problems
 from lengen.models.blocks import Context
-from lengen.residual_stream import longest_problems
 from lengen.settings.changes import overlay
 from lengen.training import calibration
 from lengen.training.dispatch import run_setting
 from lengen.training.model_building import load
 from lengen.training.run import WEIGHTS
 from papers.bias_calibration import procedures, settings
+from papers.bias_calibration.calibrated_spec import CalibratedSpec
 from papers.bias_calibration.procedures import average_attention, calibrate, converged
 from papers.bias_calibration.profiles import profile
-from papers.bias_calibration.spec import CalibratedSpec
 from tests.fixtures.settings import Killed
 
 pytestmark = pytest.mark.slow

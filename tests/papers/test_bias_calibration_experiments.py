@@ -8,10 +8,10 @@ import lengen
 from lengen import Aligned, NByOne, PairAddition, SettingError, Spec, Successor, TaskData, build_model, from_dict
 from lengen.solve import encode
 from papers.bias_calibration import settings
+from papers.bias_calibration.calibrated_spec import CalibratedSpec, RelativeSpec
 from papers.bias_calibration.experiments import EXPERIMENTS, FIGURES
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated
-from papers.bias_calibration.spec import CalibratedSpec, RelativeSpec
 from tests.fixtures.refusals import refused
 
 NAMES = {experiment.name.partition("/")[2]: experiment for experiment in EXPERIMENTS}

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Drawing
 
 import lengen
 from lengen import PairAddition, Successor
-from lengen.metrics.measures import Missing
+from lengen.metrics.run_measures import Missing
 from lengen.models.window_masks import window_cross, window_self
 from lengen.results.records import MODES, Grid, Run
 from lengen.settings.changes import overlay

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lengen import SettingError, TaskData, build_model, generate, replace, verify
 from lengen import solve as show
-from lengen.data.response import final_answer
+from lengen.data.reading_responses import final_answer
 from lengen.digits import Problems
 from lengen.models import Decoder
 from lengen.tasks.addition import padded_length

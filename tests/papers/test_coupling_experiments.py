@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 
 from lengen import Addition, NoEncoding, plotting
 from lengen.callbacks.attention_maps import measure_attention
-from lengen.metrics.measures import Missing
+from lengen.metrics.run_measures import Missing
 from lengen.results.records import AttentionMap
 from lengen.settings.changes import overlay
 from lengen.solve import encode

@@ -13,7 +13,7 @@ from lengen.benchmark.tasks import task_of
 from lengen.callbacks.monitoring import silent
 from lengen.data.task_data import TaskData
 from lengen.formats.base import FIRST
-from lengen.metrics.measures import exact_beyond, has_learned, reached
+from lengen.metrics.run_measures import exact_beyond, has_learned, reached
 from lengen.results.records import Grid, Run
 from lengen.settings.attention_biases import LineWindow
 from lengen.settings.spec import validate
@@ -175,7 +175,7 @@ def test_measures_read_the_frozen_problems_by_the_larger_operand():
     assert reached(one, None) == (1.5, 1)
     assert exact_beyond(one, 1.5) == exact_beyond(one, 1.9) and len({*exact_beyond(one, 1.5)}) == 1
     assert exact_beyond(one, 2)[0] == exact_beyond(one, 1.5)[0] < exact_beyond(one, 2)[1]
-    refused(lengen.metrics.measures.Missing, "not tested between one and 1.1 trained", exact_beyond, one, 1.1)
+    refused(lengen.metrics.run_measures.Missing, "not tested between one and 1.1 trained", exact_beyond, one, 1.1)
 
 
 def test_measures_without_an_axis_or_a_number_are_unknown():

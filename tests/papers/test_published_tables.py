@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lengen.metrics.measures import OfRun
+from lengen.metrics.run_measures import OfRun
 from lengen.settings.spec import replace
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.compare import compare

@@ -11,7 +11,7 @@ from lengen import DigitSteps, Linear, ModelSpec, RandomSpaces, TaskData, TwoOpe
 from lengen.digits import Problems, generator
 from lengen.encodings.alibi_rotary_and_keys import ALiBi
 from lengen.formats.base import PAD
-from lengen.metrics.measures import LEARNED
+from lengen.metrics.run_measures import LEARNED
 from lengen.models import Record
 from lengen.models.blocks import Attention, Context
 from lengen.settings.changes import overlay

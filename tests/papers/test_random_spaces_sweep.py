@@ -12,7 +12,7 @@ import pytest
 from lengen import SUBTASKS
 from lengen.results.records import AttentionMap
 from papers.random_spaces import table4_3, unequal_lengths
-from papers.random_spaces import table4_3_by_fit as undertraining
+from papers.random_spaces import table4_3_by_training_accuracy as undertraining
 from papers.random_spaces.drawings import certainties, largest
 from tests.papers import runs_random_spaces as stored
 

@@ -11,7 +11,7 @@ import torch
 from lengen import ArithmeticData, SettingError, build_model, from_dict, validate
 from lengen.digits import Problems
 from lengen.formats.base import FIRST
-from lengen.residual_stream import Bases, bases, orthogonality, probe, projections
+from lengen.model_probing import Bases, bases, orthogonality, probe, projections
 from lengen.solve import solve
 from lengen.training.dispatch import run_setting
 from papers.task_hinting.experiments import EXPERIMENTS

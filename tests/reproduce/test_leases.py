@@ -119,7 +119,7 @@ def test_nothing_needs_fcntl(tmp_path):
     code = (
         "import sys; sys.modules['fcntl'] = None\n"
         "from pathlib import Path\n"
-        "import reproduce.cli, reproduce.commands.run, reproduce.commands.results\n"
+        "import reproduce.cli, reproduce.commands.run, reproduce.commands.show_results\n"
         "from reproduce.store.store import LocalStore\n"
         "from tests.fixtures.toy_paper import outcome\n"
         f"with LocalStore(Path({str(tmp_path)!r})).workspace(*{KEY!r}) as space:\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lengen import Consecutive, Counting, NextLarger, RandomSpaces
-from lengen.metrics.measures import Missing
+from lengen.metrics.run_measures import Missing
 from lengen.settings.changes import overlay
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison import published_values

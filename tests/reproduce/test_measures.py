@@ -17,8 +17,8 @@ from lengen import DataSpec, Linear, TwoOperandAddition
 from lengen.data.task_data import TaskData
 from lengen.formats.base import PAD
 from lengen.metrics import METRICS
-from lengen.metrics.measures import LEARNED, Measure, Missing, OfRun, Scored
 from lengen.metrics.response_metrics import Metric
+from lengen.metrics.run_measures import LEARNED, Measure, Missing, OfRun, Scored
 from lengen.results.records import Counts, Grid, KeyCount
 from lengen.settings.changes import overlay
 from lengen.settings.sections import Trained
@@ -33,7 +33,7 @@ from papers.random_spaces.experiments import WRITTEN, swept
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.region_measures import FAMILIES, REGIONS, inside, measure_of, pooled
 from reproduce.pages import crate
-from reproduce.pages import explorer as records
+from reproduce.pages import site_data as records
 from reproduce.runs import costs
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference

@@ -31,7 +31,7 @@ from reproduce.comparison.published_statements import statements
 from reproduce.pages import comparison, overview_picture
 from reproduce.pages import generated_blocks as blocks
 from reproduce.pages import site as pages
-from reproduce.pages.explorer import attention, counts, curves, experiments
+from reproduce.pages.site_data import attention, counts, curves, experiments
 from reproduce.runs.costs import accuracies
 from reproduce.store.checkout import results_root
 from reproduce.store.reference import Reference

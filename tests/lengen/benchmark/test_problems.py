@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lengen.benchmark import TASKS, TaskError, problems, read_line, task_of
-from lengen.benchmark.evaluating import stream
 from lengen.benchmark.problem import CHAINED, EXAMPLES, FOLDER, checksum, checksums, held_out, made, read_lines
+from lengen.benchmark.problems_and_answerers import stream
 from lengen.benchmark.tasks import CHAINS, SINCE_2
 from tests.fixtures.refusals import refused
 

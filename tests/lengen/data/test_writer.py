@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lengen
-from lengen.data.response import final_answer
+from lengen.data.reading_responses import final_answer
 from lengen.digits import OperandError
 from lengen.part import kinds
 from tests.fixtures import plain

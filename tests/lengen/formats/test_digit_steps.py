@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lengen
 from lengen import replace, validate
-from lengen.data.response import final_answer
+from lengen.data.reading_responses import final_answer
 from lengen.digits import Problems
 from lengen.formats.base import END, FIRST, PAD, PRINTABLE
 from tests.fixtures import written as thesis

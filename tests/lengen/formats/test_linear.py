@@ -24,7 +24,7 @@ from lengen import (
     build_model,
     validate,
 )
-from lengen.data.response import can_run_free, final_answer
+from lengen.data.reading_responses import can_run_free, final_answer
 from lengen.decoding.decoding import go_on, read
 from lengen.digits import OperandError, generator
 from lengen.formats.base import END, PAD

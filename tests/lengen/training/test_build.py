@@ -20,7 +20,7 @@ from tests.fixtures.settings import TEST, TRAIN, data_spec, kill_at, spec
 from tests.lengen.test_stock_trainer import TWELVE as SPEC
 from tests.lengen.test_stock_trainer import trained
 
-SLEEP = "import_module('lengen.processor').sleep_while_waiting()"
+SLEEP = "import_module('lengen.this_machine').sleep_while_waiting()"
 CLOCKED = spec(data_spec("addition", 1, 2, room=8), replace(TRAIN, steps=7, evaluations=3, bucket=3), TEST, layers=1)
 """Evaluated, and written as a checkpoint, after steps 3, 6 and 7."""
 

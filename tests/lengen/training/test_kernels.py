@@ -17,7 +17,7 @@ from torch.utils import cpp_extension
 
 from lengen import SequenceModule, TaskData, execute, replace
 from lengen.callbacks.loggers import METRICS
-from lengen.processor import Machine
+from lengen.this_machine import Machine
 from lengen.training import compilation as kernels
 from lengen.training.compilation import FILE, WORTH_COMPILING, Kernels, choose, missing_compiler, use
 from lengen.training.operation_counts import training_seconds

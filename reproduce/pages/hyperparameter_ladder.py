@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from statistics import median
 
 from lengen.experiment import Experiment
-from lengen.metrics.measures import short
+from lengen.metrics.run_measures import short
 from lengen.results.records import Run
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.last_comparison import MET

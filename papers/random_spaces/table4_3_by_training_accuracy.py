@@ -3,8 +3,8 @@
 The author's public data (``notebooks/data/exp27/summary_final.csv`` of iibrahimli/msc_thesis) contain one row a run.
 `derive` reads them into a table of means, which is committed; `draw` draws that table.
 
-    python -m papers.random_spaces.table4_3_by_fit summary_final.csv      # derive, then draw
-    python -m papers.random_spaces.table4_3_by_fit                        # draw the committed table
+    python -m papers.random_spaces.table4_3_by_training_accuracy summary_final.csv      # derive, then draw
+    python -m papers.random_spaces.table4_3_by_training_accuracy                        # draw the committed table
 """
 
 import csv

@@ -14,7 +14,7 @@ import numpy as np
 
 from lengen.experiment import PROFILES, Experiment
 from lengen.metrics import METRICS
-from lengen.metrics.measures import at_edge, edge, has_learned, most_have_learned, shares
+from lengen.metrics.run_measures import at_edge, edge, has_learned, most_have_learned, shares
 from lengen.results.records import Counts, Run, in_steps
 from reproduce.runs import costs
 
