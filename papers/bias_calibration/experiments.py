@@ -322,8 +322,8 @@ FIGURES: tuple[Figure, ...] = (
     figure_of("fig5", "Calibrated biases for N × 1", f"{OWN}:biases", FIG5, caption=BIAS, seeds="one"),
     figure_of(
         "fig6", "Self-attention by distance", f"{OWN}:fig6", FIG6, seeds="one",
-        caption="A line a head. ABC: mean over the places that the bias is calibrated from. RPE, which runs when it "
-        "is named: what relative keys add to the score.",
+        caption="A line a head. ABC: mean over the places that the bias is calibrated from. RPE: what "
+        "relative keys add to the score.",
     ),
     figure_of("fig8", "Attention of the vanilla model, successor", f"{OWN}:fig8", FIG8, caption=LOOK, seeds="one"),
     figure_of("fig9", "Attention of the vanilla model, addition", f"{OWN}:fig9", FIG9, caption=LOOK, seeds="one"),
