@@ -32,7 +32,7 @@ SHORT = spec(
     replace(TEST, lengths=(1,), counts=(2,), examples=4),
     layers=1,
 )
-COMPILED = replace(SHORT, train=replace(SHORT.train, compile=True, precision="32-true"))
+COMPILED = replace(SHORT, train={"compile": True, "precision": "32-true"}, model={"dropout": 0.1})
 needs_compiler = pytest.mark.skipif(missing_compiler() is not None, reason="nothing can be compiled here: no compiler")
 LONG = replace(SHORT, train=replace(SHORT.train, steps=1_000_000, precision="32-true"))
 """Days of training: compiling pays."""
