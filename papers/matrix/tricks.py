@@ -186,13 +186,15 @@ def association(spec: CellSpec) -> CellSpec:
 
 
 def looped(spec: CellSpec) -> CellSpec:
-    """One block, applied once for every two tokens of the prompt, with the input added each time.
+    """One block, applied once for every symbol of an operand, with the input added each time.
 
-    Fan et al. 2024 (2409.15647): parity from 20 to 50 bits, addition and copies from 20 to 30 digits.
+    Fan et al. 2024 (2409.15647): parity from 20 to 50 bits, addition and copies from 20 to 30 digits. The rate is that
+    of their code, whose problems grow while it trains, too.
     """
-    prompt, _ = spec.data.tokens(*room(spec))
-    rule = LoopsByLength(of="prompt", tokens=2, most=int(prompt) // 2 + 2)
-    return overlay(spec, {"model": {"layers": 1, "loops_by_length": rule, "inject": "input"}})
+    longest, operands = room(spec)
+    rule = LoopsByLength(of="prompt", tokens=operands, more=-2, most=longest)  # but for two tokens at the ends
+    model = {"layers": 1, "loops_by_length": rule, "inject": "input"}
+    return overlay(spec, {"model": model, "train.lr": 1e-4})
 
 
 def _coupled(spec: CellSpec, levels: int) -> CellSpec:
