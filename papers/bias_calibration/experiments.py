@@ -248,7 +248,8 @@ LADDER_RUNGS: dict[str, tuple[str, Changes]] = {
     "constant": ("+ constant rate, no clipping", {"train": {"final_lr": 1.0, "clip": 0.0}}),
     "layers": ("+ 6 layers, rate 5e-4", {"model.layers": 6, "train.lr": 5e-4}),
     "encoder": ("+ encoder layer", {"model.architecture.encoder_layers": 1}),
-    "rate": ("+ rate 1e-4, 9,600 updates", {"train": {"lr": 1e-4, "steps": 9600, "evaluations": 240}}),
+    "rate": ("+ rate 1e-4, at most 9,600 updates", {"train": {"lr": 1e-4, "steps": 9600, "evaluations": 240}}),
+    "stop": ("+ validated every 500 updates", {"train": {"steps": 9500, "evaluations": 19}}),
 }  # fmt: skip
 """Label and changes of each rung; each holds those before it."""
 

@@ -18,7 +18,7 @@ from reproduce.comparison.region_measures import tested
 from reproduce.comparison.setting_distance import in_words
 from reproduce.pages.overview_picture import Facts
 from reproduce.pages.sentences import grouped, table
-from reproduce.runs.costs import cost
+from reproduce.runs.costs import cost, cost_on
 from reproduce.runs.costs import in_words as time_in_words
 
 PROFILE = "night"
@@ -42,7 +42,7 @@ def _rung(experiment: Experiment, lengths: list[int], facts: Facts) -> list[str]
     runs = CATALOGUE.declared_runs(facts.reference, experiment, PROFILE)
     if not runs:
         spec = experiment.specs[PROFILE]
-        time = time_in_words(cost(spec, PROFILE).total)
+        time = time_in_words(cost_on(spec, gpu=False, natively=True).total)  # a page is the same on all machines
         return [label, f"to be run: {time} a training on one core", *[""] * (1 + len(lengths))]
     cells = tested(runs)
     longest = runs[0].trained.length

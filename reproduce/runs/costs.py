@@ -50,12 +50,14 @@ def cost(spec: Spec, profile: str) -> Cost:
     return cost_on(spec, gpu=profile == "paper")
 
 
-def cost_on(spec: Spec, *, gpu: bool, made: float = 1.0) -> Cost:
+def cost_on(spec: Spec, *, gpu: bool, made: float = 1.0, natively: bool | None = None) -> Cost:
     """Estimate the seconds of one run of ``spec`` on a GPU, or on one core, whatever its profile.
 
-    ``made`` is the share of its updates that it makes before it stops early.
+    ``made`` is the share of its updates that it makes before it stops early; ``natively`` says whether the core
+    multiplies bfloat16 numbers, None: as this one.
     """
-    parts = [_cost(part, gpu, rounds_natively()) for part in spec.trainings()]
+    natively = rounds_natively() if natively is None else natively
+    parts = [_cost(part, gpu, natively) for part in spec.trainings()]
     return Cost(made * sum(part.train for part in parts), parts[-1].measure)
 
 
