@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from lengen.cli import SHIPPED
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
 from lengen.part import nearest
@@ -23,6 +24,8 @@ from reproduce.store.files import StoreError
 from reproduce.store.run_folder import WEIGHTS
 from reproduce.store.store import Store
 
+MODELS = Path(__file__).parents[1] / "lengen" / "shipped"
+"""Weights that come with the package: links to those of runs."""
 WILDCARDS = frozenset("*?[")
 USUAL = "cpu"
 """Profile of a command that names none, where its experiments have that size or a choice of others."""
@@ -150,9 +153,11 @@ class Catalogue:
         """Return a selector that begins with the name of a paper, if it can be read so, else as it is.
 
         A paper may go by its folders (``papers/coupling``, ``results/local/coupling``), its number, its arXiv
-        identifier, and with other capitals; a figure that one paper alone has needs no paper: ``fig9``. Raises
-        `SelectorError` if several papers have it.
+        identifier, and with other capitals; a figure that one paper alone has needs no paper: ``fig9``. A model that
+        comes with the package is that of an experiment. Raises `SelectorError` if several papers have a figure.
         """
+        if selector in SHIPPED and (weights := MODELS / f"{selector}.safetensors").is_symlink():
+            return "/".join(weights.resolve().parts[-6:-3])
         first, *rest = re.sub(r"^(\./)?(papers|results/(reference|local))/", "", selector).strip("/").split("/")
         if WILDCARDS & set(first) or first in self.papers():
             return "/".join([first, *rest])

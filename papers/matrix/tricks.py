@@ -255,6 +255,6 @@ CONTROLS: Mapping[str, Control] = {
     "hint": Control("sorting", 5),
 }
 """Trick -> its positive control."""
-LEFT_OUT: tuple[str, ...] = ("index_hints", "looped", "hint", "spaces", "association")
+LEFT_OUT: tuple[str, ...] = ("index_hints", "hint", "spaces", "association")
 """Tricks whose control does not show under this budget: they have no other cell."""
 TRICKS: Mapping[str, Trick] = {**BASELINES, **{name: globals()[name] for name in CONTROLS}}
