@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-SHIPPED = sorted(path.stem for path in (Path(__file__).parent / "shipped").glob("*.json"))
+MODELS = Path(__file__).parent / "shipped"
+"""Folder of the models that come with the package; in a clone their weights are links to those of runs."""
+SHIPPED = sorted(path.stem for path in MODELS.glob("*.json"))
 """Models that come with the package."""
 EXPORTS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
 

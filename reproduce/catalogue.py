@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from lengen.cli import SHIPPED
+from lengen.cli import MODELS, SHIPPED
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
 from lengen.part import nearest
@@ -24,8 +24,6 @@ from reproduce.store.files import StoreError
 from reproduce.store.run_folder import WEIGHTS
 from reproduce.store.store import Store
 
-MODELS = Path(__file__).parents[1] / "lengen" / "shipped"
-"""Weights that come with the package: links to those of runs."""
 WILDCARDS = frozenset("*?[")
 USUAL = "cpu"
 """Profile of a command that names none, where its experiments have that size or a choice of others."""

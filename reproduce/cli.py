@@ -26,23 +26,27 @@ from reproduce.store.files import existing, one_line
 
 ASSIGNED = re.compile(r"(?:--)?([A-Za-z_]\w*(?:\.\w+)+=.*)", re.DOTALL)
 """A setting without ``--set``."""
-SEVERAL = re.compile(r"--seeds(\0\d+){2,}(?=\0|$)")
-"""Seeds as words of their own, in words that are joined by NUL."""
 
 
 def with_options(words: Sequence[str]) -> list[str]:
     """Return what was typed, with ``--set`` before settings of a run, seeds as one list, and ``--help`` for ``help``.
 
-    >>> with_options(["run", "paper1", "train.steps=5", "--seeds", "0", "1"]), with_options(["help", "run"])
-    (['run', 'paper1', '--set', 'train.steps=5', '--seeds', '0,1'], ['run', '--help'])
+    >>> with_options(["run", "paper1", "train.steps=5", "--set", "model.width=8"]), with_options(["help", "run"])
+    (['run', 'paper1', '--set', 'train.steps=5', '--set', 'model.width=8'], ['run', '--help'])
+    >>> with_options(["run", "paper1", "--seeds", "0", "1", "2"])
+    ['run', 'paper1', '--seeds', '0,1,2']
     """
     if words[:1] == ["help"]:
         return [*words[1:2], "--help"]
     pairs = zip(["", *words], words, strict=False)
     settings = [(words[0] == "run" and before != "--set" and ASSIGNED.fullmatch(word), word) for before, word in pairs]
-    typed = [part for match, word in settings for part in (["--set", match[1]] if match else [word])]
-    line = SEVERAL.sub(lambda match: match[0].replace("\0", ",").replace(",", "\0", 1), "\0".join(typed))
-    return line.split("\0") if typed else []
+    typed: list[str] = []
+    for match, word in settings:
+        if word.isdecimal() and typed[-2:-1] == ["--seeds"] and typed[-1].replace(",", "").isdecimal():
+            typed[-1] += f",{word}"
+        else:
+            typed += ["--set", match[1]] if match else [word]
+    return typed
 
 
 class Parser(argparse.ArgumentParser):

@@ -191,8 +191,8 @@ def looped(spec: CellSpec) -> CellSpec:
     Fan et al. 2024 (2409.15647): parity from 20 to 50 bits, addition and copies from 20 to 30 digits. The rate is that
     of their code, whose problems grow while it trains, too.
     """
-    longest, operands = room(spec)[0], spec.data.task.most
-    rule = LoopsByLength(of="prompt", tokens=operands, more=-2, most=longest)  # but for two tokens at the ends
+    longest, _ = room(spec)
+    rule = LoopsByLength(of="prompt", tokens=spec.data.task.most, more=-2, most=longest)  # of all but two tokens
     model = {"layers": 1, "loops_by_length": rule, "inject": "input"}
     return overlay(spec, {"model": model, "train.lr": 1e-4})
 

@@ -70,7 +70,8 @@ def refused(capsys, *arguments):
 @pytest.mark.parametrize(("arguments", "said"), [
     (["run", "toy", "--seeds", "3..1"], "counts down"),
     (["run", "toy", "--jobs", "0"], "expected a whole number from 1"),
-    (["run", "toy", "--seeds=0", "2", "--jobs", "1"], "unrecognized arguments: 2"),
+    (["run", "toy", "--jobs", "1", "2"], "unrecognized arguments: 2"),
+    (["run", "toy", "--seeds=0", "2"], "unrecognized arguments: 2"),
     (["run", "toy", "--set", "model.nosuch=3"], "no field 'nosuch'"),
     (["run", "toy", "--set", "train.steps=abc"], "train.steps=abc: expected a whole number, such as 500 or 1e3"),
     (["run", "toy/fig3"], "has no cpu profile (needs a GPU)"),

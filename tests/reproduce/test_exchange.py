@@ -423,6 +423,5 @@ def test_models_that_come_with_the_package_are_the_committed_runs():
     assert len(shipped()) == len(stored) == 9
     for name in shipped():
         model = lengen.load(name)
-        experiment = CATALOGUE.select_one(name)
-        assert experiment.name == stored.pop(model.weights.resolve())
+        assert (experiment := CATALOGUE.select_one(name)).name == stored.pop(model.weights.resolve())
         assert model.spec == find(experiment).spec.override(*experiment.shown)
