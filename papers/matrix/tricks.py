@@ -30,6 +30,11 @@ def plain(spec: CellSpec) -> CellSpec:
     return spec
 
 
+def low_rate(spec: CellSpec) -> CellSpec:
+    """No positions, at a tenth of the learning rate: what loops are held against, which have it, too."""
+    return overlay(spec, {"train.lr": 1e-4})
+
+
 def learned(spec: CellSpec) -> CellSpec:
     """A trained vector for each place of the sequence (Radford et al. 2019)."""
     return encoded(spec, Learned(), Consecutive(tokens(spec)))
@@ -194,7 +199,7 @@ def looped(spec: CellSpec) -> CellSpec:
     longest, _ = room(spec)
     rule = LoopsByLength(of="prompt", tokens=spec.data.task.most, more=-2, most=longest)  # of all but two tokens
     model = {"layers": 1, "loops_by_length": rule, "inject": "input"}
-    return overlay(spec, {"model": model, "train.lr": 1e-4})
+    return overlay(low_rate(spec), {"model": model})
 
 
 def _coupled(spec: CellSpec, levels: int) -> CellSpec:
@@ -236,7 +241,7 @@ class Control(NamedTuple):
 
 FARTHEST = 3.0
 """Multiple of the trained length to which a control and its baseline are compared, over all lengths beyond it."""
-BASELINES: Mapping[str, Trick] = {"plain": plain, "learned": learned, "rope": rope}
+BASELINES: Mapping[str, Trick] = {"plain": plain, "low_rate": low_rate, "learned": learned, "rope": rope}
 """Settings that tricks are held against."""
 CONTROLS: Mapping[str, Control] = {
     "coupled": Control("addition", 200 / 30, also=("n_by_1", "copy", "reverse")),
@@ -244,7 +249,7 @@ CONTROLS: Mapping[str, Control] = {
     "spaces": Control("addition", 10 / 9, "learned"),
     "fire_hints": Control("addition", 2.5),
     "coupled_scratchpad": Control("parity", 5, also=("sums",)),
-    "looped": Control("parity", 2.5, also=("addition", "copy")),
+    "looped": Control("parity", 2.5, "low_rate", also=("addition", "copy")),
     "window": Control("successor", 50 / 6, also=("parity", "addition", "n_by_1")),
     "abc": Control("successor", 50 / 6, also=("addition", "n_by_1")),
     "index_hints": Control("copy", 0, also=("addition", "parity")),

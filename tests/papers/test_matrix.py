@@ -73,7 +73,7 @@ def test_every_cell_has_one_budget_and_the_parameters_of_its_baseline(item):
     spec = item.specs["night"]
     validate(spec)
     plain = DECLARED[f"matrix/{item.figure}/plain"].specs["night"]
-    assert spec.train == lengen.replace(plain.train, lr=1e-4 if item.variant == "looped" else 1e-3)
+    assert spec.train == lengen.replace(plain.train, lr=1e-4 if item.variant in ("looped", "low_rate") else 1e-3)
     assert spec.model.block_weights == plain.model.block_weights and spec.data.task == plain.data.task
     assert spec.data.task.longest == spec.size and (spec.train.steps, spec.train.batch) == (5000, 64)
 
