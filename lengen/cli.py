@@ -10,13 +10,10 @@ import pkgutil
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-MODELS = Path(__file__).parent / "shipped"
-"""Folder of the models that come with the package; in a clone their weights are links to those of runs."""
-SHIPPED = sorted(path.stem for path in MODELS.glob("*.json"))
-"""Models that come with the package."""
+from lengen.clone import SHIPPED
+
 EXPORTS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
 
 

@@ -1,4 +1,4 @@
-"""The clone of the repository that this package runs in, if it does: its program knows runs and settings by name."""
+"""Who knows a name: the package its own models, the clone that it runs in, if it does, all runs and settings."""
 
 import importlib
 from pathlib import Path
@@ -7,6 +7,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 """Folder above this package: that of the clone."""
 PROGRAM = "reproduce"
+MODELS = Path(__file__).parent / "shipped"
+"""Folder of the models that come with the package; in a clone their weights are links to those of runs."""
+SHIPPED = sorted(path.stem for path in MODELS.glob("*.json"))
+"""Models that come with the package."""
 
 
 class CloneError(ValueError):

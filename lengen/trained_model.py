@@ -19,6 +19,7 @@ import torch
 from lengen import clone
 from lengen.callbacks.attention_maps import attention_of
 from lengen.callbacks.unequal_lengths import operand_lengths
+from lengen.clone import MODELS, SHIPPED
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import at_once, verify
 from lengen.digits import operand_texts, problem_texts
@@ -43,10 +44,6 @@ RUN, WEIGHTS = "run.json", "model.safetensors"
 """Files of a run folder: what it is a run of, and its weights."""
 SUFFIXES = (".ckpt", ".pt", ".pth", ".bin", ".safetensors")
 """Ends of the names of files of weights, which no experiment has."""
-
-
-SHIPPED = Path(__file__).parent / "shipped"
-"""Trained models that come with the package: a specification and weights each."""
 
 
 class LoadError(ValueError):
@@ -230,18 +227,9 @@ def _in_folder(folder: Path) -> Found:
     return Found(spec, weights, str(folder), said_against(info))
 
 
-def shipped() -> list[str]:
-    """Return the names of the trained models that come with the package.
-
-    >>> "sums-coupled" in shipped()
-    True
-    """
-    return sorted(path.stem for path in SHIPPED.glob("*.json"))
-
-
 def _named(name: str) -> Found:
-    if name in shipped():
-        file = SHIPPED / f"{name}.json"
+    if name in SHIPPED:
+        file = MODELS / f"{name}.json"
         record = json.loads(file.read_text(encoding="utf-8"))
         return Found(from_dict(record["spec"]), file.with_suffix(".safetensors"), name)
     finders: list[Callable[[], Finder]] = [lambda: clone.run, *(point.load for point in entry_points(group=GROUP))]
@@ -251,5 +239,5 @@ def _named(name: str) -> Found:
             return finder()(name)
         except ValueError as error:  # the run may be another package's
             errors.append(error)
-    close = "" if "/" in name else nearest(name, shipped())
+    close = "" if "/" in name else nearest(name, SHIPPED)
     raise LoadError(f"'{name}' is no folder of a run, and names none: {close.lstrip('; ') or errors[0]}") from errors[0]

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from lengen.cli import MODELS, SHIPPED
+from lengen.clone import MODELS, SHIPPED
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.paper import Paper
 from lengen.part import nearest

@@ -17,7 +17,7 @@ from lengen.benchmark import problems, read_lines, read_submission
 from lengen.benchmark.commands import header_of
 from lengen.benchmark.exporting import WRITERS
 from lengen.benchmark.problem import frozen
-from lengen.trained_model import shipped
+from lengen.clone import SHIPPED
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.commands.benchmark_commands import Stored
@@ -420,8 +420,8 @@ def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, re
 def test_models_that_come_with_the_package_are_the_committed_runs():
     reference = ROOT / "results" / "reference"
     stored = {path: "/".join(path.relative_to(reference).parts[:3]) for path in reference.rglob("model.safetensors")}
-    assert len(shipped()) == len(stored) == 9
-    for name in shipped():
+    assert len(SHIPPED) == len(stored) == 9
+    for name in SHIPPED:
         model = lengen.load(name)
         assert (experiment := CATALOGUE.select_one(name)).name == stored.pop(model.weights.resolve())
         assert model.spec == find(experiment).spec.override(*experiment.shown)
