@@ -77,11 +77,21 @@ MODELS: dict[str, Setting] = {
 }
 
 
-def _main(figure: str, place: str, names: tuple[str, ...], *kinds: str) -> tuple[Experiment, ...]:
+def _main(
+    figure: str, place: str, names: tuple[str, ...], *kinds: str, tested: tuple[int, ...] = ()
+) -> tuple[Experiment, ...]:
+    """Return models of Table 1; ``tested``: lengths at which the successor is tested at night in place of its own."""
+
+    def make(task: str, kind: str) -> dict[str, Spec]:
+        specs = sized(task, MODELS[kind])
+        if tested and task == "successor":
+            specs["night"] = overlay(specs["night"], {"test.lengths": tested})
+        return specs
+
     return row(
         figure, place, says=lambda task, kind: WORDS[kind],
         axes=(tasks(*names), axis("model", {kind: NAMES[kind] for kind in kinds or NAMES})),
-        make=lambda task, kind: sized(task, MODELS[kind]), night=lambda task, kind: HEADLINE if kind == "abc" else 3,
+        make=make, night=lambda task, kind: HEADLINE if kind == "abc" else 3,
         skip={
             "cpu": {"minutes": "*-rpe addition-alibi addition-rope n-by-one-alibi n-by-one-rope"},
             "night": {
@@ -93,8 +103,10 @@ def _main(figure: str, place: str, names: tuple[str, ...], *kinds: str) -> tuple
 
 
 TABLE1 = _main("table1", "Table 1, Figure 1, Section 6", ("successor", "addition", "n-by-one"))
-FIG1 = _main("fig1", "Table 1, Figure 1, Section 6", ("successor", "addition"))
-FIG7 = _main("fig7", "Figure 7, Appendix A.2", ("successor", "addition"), "vanilla", "alibi", "rope")
+DRAWN = tuple(range(1, 51))
+"""Lengths of the lines of Figures 1 and 7, as far as numbers are padded here."""
+FIG1 = _main("fig1", "Table 1, Figure 1, Section 6", ("successor", "addition"), tested=DRAWN)
+FIG7 = _main("fig7", "Figure 7, Appendix A.2", ("successor", "addition"), "vanilla", "alibi", "rope", tested=DRAWN)
 
 # ------------------------------------------------------------------ Table 2, Figures 2, 8, 9: vanilla models
 
