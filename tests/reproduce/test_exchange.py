@@ -420,8 +420,10 @@ def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, re
 def test_models_that_come_with_the_package_are_the_committed_runs():
     reference = ROOT / "results" / "reference"
     stored = {path: "/".join(path.relative_to(reference).parts[:3]) for path in reference.rglob("model.safetensors")}
-    assert len(SHIPPED) == len(stored) == 9
+    assert len(SHIPPED) == len(stored) == 10
     for name in SHIPPED:
         model = lengen.load(name)
         assert (experiment := CATALOGUE.select_one(name)).name == stored.pop(model.weights.resolve())
-        assert model.spec == find(experiment).spec.override(*experiment.shown)
+        assert model.spec.to_dict() == find(experiment).spec.override(*experiment.shown).to_dict()
+        weights = lengen.load(experiment.name).module.state_dict()
+        torch.testing.assert_close(model.module.state_dict(), weights, rtol=0, atol=0)
