@@ -10,8 +10,8 @@ from lengen.settings.spec import Spec, replace
 from papers.random_spaces import experiments as thesis
 
 WRITTEN: dict[str, Spec] = {
-    **{kind: specs["paper"] for kind, specs in thesis.WRITTEN.items()},
-    "scratchpad with spaces": overlay(thesis.WRITTEN["scratchpad"]["paper"], thesis.SPACES),
+    **{kind: thesis.written(kind)["paper"] for kind in thesis.KINDS},
+    "scratchpad with spaces": overlay(thesis.written("scratchpad")["paper"], thesis.SPACES),
     "sub-tasks with spaces": thesis.swept("10k", "mix", 64)["paper"],
 }
 

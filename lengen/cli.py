@@ -133,17 +133,19 @@ ADDERBOARD = (
     JSON,
 )
 SEED = argument("--seed", type=seed, metavar="K", help="of training problems, or of the predictions (default 0)")
+PROBLEMS = (
+    argument("task", metavar="TASK", help="a task of docs/benchmark.md"), SPLIT, SIZE, SEED, PROTOCOL,
+    argument("--examples", type=positive, metavar="N", help="problems to train on"),
+)
 HELP = {
+    "problems": "print the problems of a task as lines of JSON",
     "export": "problems of a task as files, as a dataset of the Hub, or as tasks of lm-evaluation-harness",
     "score": "predictions made elsewhere: exact match, reach, area, kinds of error",
     "evaluate": "let a function or a model answer a task of the benchmark",
     "adderboard": "the community's check of ten-digit addition",
 }
 COMMANDS = (
-    Command("problems", "print the problems of a task as lines of JSON", "lengen.benchmark.commands:problems", (
-        argument("task", metavar="TASK", help="a task of docs/benchmark.md"), SPLIT, SIZE, SEED, PROTOCOL,
-        argument("--examples", type=positive, metavar="N", help="problems to train on"),
-    )),
+    Command("problems", HELP["problems"], "lengen.benchmark.commands:problems", PROBLEMS),
     Command("export", HELP["export"], "lengen.benchmark.commands:export", (*EXPORT, SEED)),
     Command("score", HELP["score"], "lengen.benchmark.commands:score", (*SCORE, SEED)),
     Command("evaluate", HELP["evaluate"], "lengen.benchmark.commands:evaluate", (*EVALUATE, SEED)),

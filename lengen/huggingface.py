@@ -52,6 +52,12 @@ def from_transformers(
         form: Makes the text for the model of a prompt.
         read: Makes the answer of what the model wrote.
 
+    Returns:
+        Takes prompts, gives as many answers, as `lengen.evaluate` asks for them.
+
+    Raises:
+        HuggingFaceError: What is no causal language model, or a number that cannot be.
+
     Example:
         >>> import lengen
         >>> from transformers import AutoModelForCausalLM, AutoTokenizer  # doctest: +SKIP

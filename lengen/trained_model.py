@@ -144,7 +144,7 @@ class Model:
 def load(source: "str | Path | Spec | SequenceModule", weights: str | Path | None = None) -> Model:
     """Return the model of a run: of its name, of its folder, of a trained module, or of a specification with weights.
 
-    A name such as ``sums-coupled`` is of a model that comes with the package (`shipped` lists them), one such as
+    A name such as ``sums-coupled`` is of a model that comes with the package (`lengen.clone.SHIPPED`), one such as
     ``coupling/fig1/coupling-scratchpad`` stands for the newest finished run of the declared setting; one of the
     smallest size has to be named, ``coupling/fig1/coupling-scratchpad/smoke``. A specification that constructs its
     weights needs none. A run that says something against itself, such as that it never left chance, is warned of.

@@ -171,7 +171,7 @@ def write(
         root: the results folder, whose notes say what is drawn already (`Drawn`).
         tell: gets how many of how many are drawn.
         left: gets the committed files that would become different and are left as they are, because the versions are
-            not the locked ones (`reproduce.store.locked.others`); None: they are written all the same.
+            not the locked ones (`reproduce.store.checkout.others`); None: they are written all the same.
     """
     notes = Drawn(root)
     sums = [

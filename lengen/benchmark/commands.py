@@ -266,7 +266,7 @@ def answerer_of(options: argparse.Namespace, sources: Sources, task: benchmark.T
     return answer, options.seed or 0
 
 
-def function(name: str) -> scoring.Answerer:
+def function(name: str) -> problems_and_answerers.Answerer:
     """Return the function of ``module:function`` or ``folder/file.py:function``; raises `PredictionError`.
 
     A file of the current folder goes before modules that are installed. A file alone has the form of AdderBoard.
@@ -283,7 +283,7 @@ def function(name: str) -> scoring.Answerer:
         if not file.is_file() and (module.endswith(".py") or os.sep in module):
             raise ValueError(f"there is no file {file}")
         held = problems_and_answerers.loaded(file) if file.is_file() else problems_and_answerers.imported(module)
-        answer: scoring.Answerer | None = getattr(held, attribute, None)
+        answer: problems_and_answerers.Answerer | None = getattr(held, attribute, None)
         if answer is None:
             raise ValueError(f"it has no {attribute}")
     except Exception as error:  # a foreign module may raise anything

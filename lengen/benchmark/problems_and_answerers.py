@@ -1,7 +1,7 @@
 """Problems of a task or setting by its name, and a function, file or model that answers them."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -9,16 +9,20 @@ from itertools import product
 from numbers import Integral
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lengen.benchmark.problem import Problem, frozen, held_out, training
-from lengen.benchmark.scoring import Answerer, Scores, check_problems, predictions, score
+from lengen.benchmark.scoring import Scores, answer_of, check_problems, in_order, score, size_of
 from lengen.benchmark.tasks import TaskError, task_of
 from lengen.clone import setting
 
 if TYPE_CHECKING:
     from lengen.settings.spec import Spec
     from lengen.trained_model import Model
+
+
+Answerer = Callable[[list[str]], Sequence[str | None]]
+"""Prompts such as ``12+34=`` to texts; None if there is no answer."""
 
 
 @contextmanager
@@ -122,6 +126,51 @@ def stream(
     test, name = spec.test, source if isinstance(source, str) else spec.data.task.name
     lines = tests(TaskData(spec, seed), product(test.lengths, test.counts), examples or test.examples, name)
     return [Problem(**{key: line[key] for key in Problem._fields}) for line in lines]
+
+
+def predictions(
+    answer: Answerer, problems: Sequence[Problem], at_once: int = 100, units_first: bool = False
+) -> list[dict[str, Any]]:
+    """Return the predictions of a callable for the prompts of problems.
+
+    Of all problems of a size of protocol 2 the shortest are asked first, until two lengths in a row have nothing right.
+    Raises `TaskError` if the callable returns anything but texts.
+    """
+    size, version = size_of(problems) if problems else (0, 1)
+    if not size or version == 1:
+        return _answered(answer, problems, at_once)
+    rows: list[dict[str, Any]] = []
+    right: list[int] = []
+    for length in sorted({max(problem.cell) for problem in problems}):
+        if right[-2:] == [0, 0]:
+            break
+        part = [problem for problem in problems if max(problem.cell) == length]
+        answers = {row["id"]: row for row in _answered(answer, part, at_once)}
+        rows += answers.values()
+        texts = [answer_of(answers.get(problem.id, {}), problem.task, units_first) for problem in part]
+        right.append(sum(text == problem.answer for text, problem in zip(texts, part, strict=True)))
+    return rows
+
+
+def _answered(answer: Answerer, problems: Sequence[Problem], at_once: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for start in range(0, len(problems), at_once):
+        part = problems[start : start + at_once]
+        try:
+            texts = answer([problem.prompt for problem in part])
+        except (Exception, SystemExit) as error:  # whatever a stranger's function raises
+            fault = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise TaskError(
+                f"the function failed for {part[0].prompt!r:.40} and {len(part) - 1} more ({fault}); expected that it "
+                "takes a list of prompts and returns a list of as many texts"
+            ) from error
+        sized = isinstance(texts, Sequence) or hasattr(texts, "tolist")  # or an array
+        if isinstance(texts, str | bytes) or not sized or len(texts) != len(part):
+            raise TaskError(f"the function returned {texts!r:.40} for {len(part)} prompts; expected a list of as many")
+        if wrong := [text for text in texts if not isinstance(text, str | Integral | None)]:
+            raise TaskError(f"the function returned {wrong[0]!r:.40} for a prompt; expected text, or None")
+        rows += in_order(part, [text if text is None else str(text) for text in texts])
+    return rows
 
 
 def evaluate(

@@ -4,7 +4,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from lengen.benchmark.problem import SPLITS, Problem
-from lengen.benchmark.tasks import TASKS, TaskError
+from lengen.benchmark.tasks import TASKS
 from lengen.data.problem_text import cleaned
 from lengen.metrics.run_measures import area, reach
 from lengen.results.records import Counts, Grid, wilson
@@ -314,55 +314,6 @@ def _counts(problem: Problem, answer: str | None, units_first: bool) -> Counts:
     counts = {"n": 1, "correct": right, "answer_correct": right, "absent": int(answer is None), "edit_sum": edits}
     counts |= {"edit_capped": min(edits, len(true)), "reference_tokens": len(true)}
     return Counts(counts | {name: int(name == kind) for name in KINDS})
-
-
-Answerer = Callable[[list[str]], Sequence[str | None]]
-"""Prompts such as ``12+34=`` to texts; None if there is no answer."""
-
-
-def predictions(
-    answer: Answerer, problems: Sequence[Problem], at_once: int = 100, units_first: bool = False
-) -> list[dict[str, Any]]:
-    """Return the predictions of a callable for the prompts of problems.
-
-    Of all problems of a size of protocol 2 the shortest are asked first, until two lengths in a row have nothing right.
-    Raises `TaskError` if the callable returns anything but texts.
-    """
-    size, version = size_of(problems) if problems else (0, 1)
-    if not size or version == 1:
-        return _answered(answer, problems, at_once)
-    rows: list[dict[str, Any]] = []
-    right: list[int] = []
-    for length in sorted({max(problem.cell) for problem in problems}):
-        if right[-2:] == [0, 0]:
-            break
-        part = [problem for problem in problems if max(problem.cell) == length]
-        answers = {row["id"]: row for row in _answered(answer, part, at_once)}
-        rows += answers.values()
-        texts = [answer_of(answers.get(problem.id, {}), problem.task, units_first) for problem in part]
-        right.append(sum(text == problem.answer for text, problem in zip(texts, part, strict=True)))
-    return rows
-
-
-def _answered(answer: Answerer, problems: Sequence[Problem], at_once: int) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for start in range(0, len(problems), at_once):
-        part = problems[start : start + at_once]
-        try:
-            texts = answer([problem.prompt for problem in part])
-        except (Exception, SystemExit) as error:  # whatever a stranger's function raises
-            fault = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            raise TaskError(
-                f"the function failed for {part[0].prompt!r:.40} and {len(part) - 1} more ({fault}); expected that it "
-                "takes a list of prompts and returns a list of as many texts"
-            ) from error
-        sized = isinstance(texts, Sequence) or hasattr(texts, "tolist")  # or an array
-        if isinstance(texts, str | bytes) or not sized or len(texts) != len(part):
-            raise TaskError(f"the function returned {texts!r:.40} for {len(part)} prompts; expected a list of as many")
-        if wrong := [text for text in texts if not isinstance(text, str | Integral | None)]:
-            raise TaskError(f"the function returned {wrong[0]!r:.40} for a prompt; expected text, or None")
-        rows += in_order(part, [text if text is None else str(text) for text in texts])
-    return rows
 
 
 LONGEST = 5

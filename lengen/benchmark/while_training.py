@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from lightning import LightningModule, Trainer
 
-from lengen.benchmark.problems_and_answerers import evaluate, problems
-from lengen.benchmark.scoring import Answerer, measures
+from lengen.benchmark.problems_and_answerers import Answerer, evaluate, problems
+from lengen.benchmark.scoring import measures
 from lengen.benchmark.tasks import task_of
 from lengen.callbacks.accuracy_grid import Asking
 from lengen.models import Transformer

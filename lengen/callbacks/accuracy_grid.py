@@ -244,6 +244,9 @@ class AccuracyGrid(Measurement):
         every_n_steps: Also score after every so many steps; 0: only at the end. Without it, a cell that another
             callback of the Trainer monitors is scored at every evaluation.
 
+    Raises:
+        OperandError: No cell, or a folder that is a file.
+
     Example:
         >>> import lengen
         >>> measured = lengen.AccuracyGrid(lengths=(1, 2), examples=4)

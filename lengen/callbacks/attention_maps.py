@@ -49,6 +49,10 @@ class AttentionMaps(Measurement):
         data: The problems, where the Trainer trains on data of your own; None: its `ArithmeticData`.
         every_n_steps: Also measure after every so many steps; 0: only at the end.
 
+    Raises:
+        OperandError: Cells that are no pairs.
+        SettingError: A model with an encoder beside its decoder: its text is two sequences.
+
     Example:
         >>> import lengen
         >>> measured = lengen.AttentionMaps([(2, 1)], examples=4)

@@ -42,6 +42,9 @@ class ArithmeticData(LightningDataModule):
         train_file: Problems to train on in place of drawn ones, lines such as ``12+34=46`` or ``12,34,46``; they are
             shuffled anew in every epoch.
 
+    Raises:
+        SettingError: A setting, a file or, when it is fitted, a Trainer that cannot be.
+
     Example:
         >>> import lengen
         >>> data = lengen.ArithmeticData(lengen.setting("copy", digits=3, batch=4))

@@ -45,6 +45,9 @@ class Counted(TorchMetric):
         ignore_index: a label of the target where nothing is asked, such as -100: such places count in neither.
         **kwargs: options of every `torchmetrics.Metric`, such as ``dist_sync_on_step``.
 
+    Raises:
+        ValueError: What is no label, and, in `update`, tensors that the metric cannot count.
+
     Example:
         >>> import lengen
         >>> import torch

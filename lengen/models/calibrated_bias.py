@@ -315,7 +315,10 @@ class LineBias(nn.Module):
 
 
 def windows(heads: int, width: int, lines: Sequence[tuple[int, int]]) -> LineBias:
-    """Return the bias of `lengen.settings.model.LineWindow`, equal in all heads; each line is a slope and an offset."""
+    """Return the bias of `lengen.settings.attention_biases.LineWindow`, equal in all heads.
+
+    Each line is a slope and an offset.
+    """
     behind = range(2 * width + 1)
     slopes = tuple(dict.fromkeys(slope for slope, _ in lines))
     bias = LineBias(heads, len(behind), 1 + max(offset for _, offset in lines), slopes)

@@ -82,6 +82,12 @@ def character_model(
         end: The character that ends an answer.
         longest: Characters of an answer at most; 0: those of the prompt and 16.
 
+    Returns:
+        Takes prompts, gives as many answers without ``end``.
+
+    Raises:
+        SymbolError: What is no network with a character for every id, and prompts with other characters.
+
     Example:
         >>> import lengen
         >>> import torch

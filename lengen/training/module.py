@@ -90,6 +90,10 @@ class SequenceModule(LightningModule):
             that of the specification.
         seed: Decides initial weights, and what dropout drops.
 
+    Raises:
+        SettingError: A setting that cannot be, or, when it is fitted, data of another one.
+        TypeError: A model without ``predict``.
+
     Example:
         >>> import lengen
         >>> from lightning import Trainer

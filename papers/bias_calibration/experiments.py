@@ -5,7 +5,7 @@ Reading order: the main results (Table 1 = Figure 1), what the vanilla models ca
 the text and the authors' code do differently. Equal specifications are one run, stored under the first of their names.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -77,15 +77,13 @@ MODELS: dict[str, Setting] = {
 }
 
 
-def _main(
-    figure: str, place: str, names: tuple[str, ...], *kinds: str, tested: tuple[int, ...] = ()
-) -> tuple[Experiment, ...]:
-    """Return models of Table 1; ``tested``: lengths at which the successor is tested at night in place of its own."""
+def _main(figure: str, place: str, names: Sequence[str], *kinds: str, at: Sequence[int] = ()) -> tuple[Experiment, ...]:
+    """Return models of Table 1; ``at``: lengths at which the successor is tested at night in place of its own."""
 
     def make(task: str, kind: str) -> dict[str, Spec]:
         specs = sized(task, MODELS[kind])
-        if tested and task == "successor":
-            specs["night"] = overlay(specs["night"], {"test.lengths": tested})
+        if at and task == "successor":
+            specs["night"] = overlay(specs["night"], {"test.lengths": at})
         return specs
 
     return row(
@@ -105,8 +103,8 @@ def _main(
 TABLE1 = _main("table1", "Table 1, Figure 1, Section 6", ("successor", "addition", "n-by-one"))
 DRAWN = tuple(range(1, 51))
 """Lengths of the lines of Figures 1 and 7, as far as numbers are padded here."""
-FIG1 = _main("fig1", "Table 1, Figure 1, Section 6", ("successor", "addition"), tested=DRAWN)
-FIG7 = _main("fig7", "Figure 7, Appendix A.2", ("successor", "addition"), "vanilla", "alibi", "rope", tested=DRAWN)
+FIG1 = _main("fig1", "Table 1, Figure 1, Section 6", ("successor", "addition"), at=DRAWN)
+FIG7 = _main("fig7", "Figure 7, Appendix A.2", ("successor", "addition"), "vanilla", "alibi", "rope", at=DRAWN)
 
 # ------------------------------------------------------------------ Table 2, Figures 2, 8, 9: vanilla models
 

@@ -186,8 +186,6 @@ def written(kind: str) -> dict[str, MeasuredSpec]:
     return at_profiles(BASE, MINI, ATTENTION, PUBLISHED_MINI, *KINDS[kind][2])
 
 
-WRITTEN = {kind: written(kind) for kind in KINDS}
-"""The settings of Figure 4.5, by their kind."""
 SLOW = "reversed scratchpad"
 """Kinds of Figure 4.5 that are no part of a run of the whole paper at the cpu profile."""
 FIG45 = row(

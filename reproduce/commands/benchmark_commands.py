@@ -105,6 +105,12 @@ def adderboard_command(options: argparse.Namespace) -> int:
     return 0
 
 
+def problems_command(options: argparse.Namespace) -> int:
+    """Print the problems of a task."""
+    commands.problems(options, Stored())
+    return 0
+
+
 def score_command(options: argparse.Namespace) -> int:
     """Score a file of predictions, and print it beside a stored run."""
     if options.task in TASKS and not options.beside and (options.profile is not None or options.seed is not None):

@@ -11,6 +11,7 @@ from lengen.cli import (
     EXPORT,
     HELP,
     JSON,
+    PROBLEMS,
     SCORE,
     Command,
     argument,
@@ -216,6 +217,7 @@ COMMANDS = (
     )),
     Command("adderboard", f"{HELP['adderboard']}, on this suite's models", "benchmark_commands:adderboard_command",
             (*ADDERBOARD, *A_RUN)),
+    Command("problems", HELP["problems"], "benchmark_commands:problems_command", PROBLEMS),
     Command("export", f"{HELP['export']}; a run for Hugging Face", "benchmark_commands:export_command", (
         *EXPORT,
         argument("--hf", type=file(), metavar="DIR", help="folder of the run: config.json, tokenizer, a card"),

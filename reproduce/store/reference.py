@@ -399,12 +399,9 @@ class Reference(Store):
             if ATTENTION in tables.runs[key]["files"]:
                 records["attention"] = attention_from_bytes(self.whole(header, ATTENTION).read_bytes())
             if ARRAYS in tables.runs[key]["files"]:
-                records["arrays"] = LazyMapping(lambda: self._arrays(header))
+                records["arrays"] = LazyMapping(lambda: arrays_from_bytes(self.whole(header, ARRAYS).read_bytes()))
             tables.loaded[key] = replace(header, **records, **tables.load(key))
         return tables.loaded[key]
-
-    def _arrays(self, run: Run) -> dict[str, Any]:
-        return arrays_from_bytes(self.whole(run, ARRAYS).read_bytes())
 
 
 def _run(key: Key, fields: Mapping[str, Any]) -> Run:

@@ -36,7 +36,7 @@ WHO = ("experiment", "profile", "seed")
 _MARK = ".spec"
 """File in ``.work`` which holds the hash of the specification that is running there."""
 BEGINNING = ".beginning"
-"""File in ``.work`` which says who began the run there (`reproduce.runs.first_process`)."""
+"""File in ``.work`` which says who began the run there (`reproduce.runs.worker.begin`)."""
 
 
 class Workspace:

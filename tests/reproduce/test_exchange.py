@@ -422,8 +422,8 @@ def test_models_that_come_with_the_package_are_the_committed_runs():
     stored = {path: "/".join(path.relative_to(reference).parts[:3]) for path in reference.rglob("model.safetensors")}
     assert len(SHIPPED) == len(stored) == 10
     for name in SHIPPED:
-        model = lengen.load(name)
-        assert (experiment := CATALOGUE.select_one(name)).name == stored.pop(model.weights.resolve())
+        model, experiment = lengen.load(name), CATALOGUE.select_one(name)
+        assert experiment.name == stored.pop(model.weights.resolve())
         assert model.spec.to_dict() == find(experiment).spec.override(*experiment.shown).to_dict()
         weights = lengen.load(experiment.name).module.state_dict()
         torch.testing.assert_close(model.module.state_dict(), weights, rtol=0, atol=0)

@@ -29,7 +29,7 @@ from lengen.training import operation_counts as operations
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks
 from papers.coupling.measures import keys_growth
-from papers.random_spaces.experiments import WRITTEN, swept
+from papers.random_spaces.experiments import KINDS, swept, written
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.region_measures import FAMILIES, REGIONS, inside, measure_of, pooled
 from reproduce.pages import crate
@@ -372,7 +372,7 @@ def test_tokens_of_a_fixed_length_are_those_written(task, configuration):
 
 
 @pytest.mark.parametrize(
-    "spec", [*(specs["cpu"] for specs in WRITTEN.values()), swept("10k", "mix", 64)["cpu"]], ids=[*WRITTEN, "sub-tasks"]
+    "spec", [*(written(kind)["cpu"] for kind in KINDS), swept("10k", "mix", 64)["cpu"]], ids=[*KINDS, "sub-tasks"]
 )
 def test_tokens_of_two_operands_are_those_trained_on_within_a_tenth(spec):
     """Spaces are random, so the mean over a window is compared."""

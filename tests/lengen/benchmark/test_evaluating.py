@@ -15,7 +15,7 @@ import lengen
 from lengen import TaskData, build_model, from_transformers, generate, problems
 from lengen.benchmark import PredictionError, TaskError, read_lines, task_of
 from lengen.benchmark import problems_of_a_setting as lines
-from lengen.benchmark.scoring import predictions
+from lengen.benchmark.problems_and_answerers import predictions
 from lengen.callbacks.accuracy_grid import score_cell
 from lengen.cli import entry
 from lengen.huggingface import HuggingFaceError, export, from_folder

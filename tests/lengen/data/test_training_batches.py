@@ -219,8 +219,7 @@ def test_batches_have_their_size_and_test_cells_and_validation_stay_the_same():
     one, two = made(seed=0).test(3, 2, 50), made(seed=5).test(3, 2, 50)
     assert alike(one, two)
     assert not alike(one, made().test(3, 2, 50).select(torch.arange(50).flip(0)))
-    other = made().test(4, 2, 50)
-    assert one.lengths.tolist() != other.lengths.tolist()
+    assert one.lengths.tolist() != made().test(4, 2, 50).lengths.tolist()
     batch = data.validation()
     assert alike(batch, made().validation())
     assert len(batch.tokens) == lengen.VALIDATION

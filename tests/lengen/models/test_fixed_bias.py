@@ -130,8 +130,7 @@ def test_models_refuse_what_their_bias_was_not_built_for():
         )  # fmt: skip
 
     model = build_model(sized(4), 0)
-    held = model.attention_bias.cross.shape
-    assert held == (2, 5, 6)
+    assert model.attention_bias.cross.shape == (2, 5, 6)
     longer = ArithmeticData(sized(5), 0).validation()
     for use in (model.predict, model.attention, lambda batch: model.cache(batch, 9)):
         refused(OperandError, "is built for 5 response and 6 source places", use, longer)

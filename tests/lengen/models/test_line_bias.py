@@ -420,8 +420,7 @@ def test_masked_scores_are_judged_among_the_lines_that_exist():
     scores = torch.zeros(1, 7, 7)
     scores[0, range(1, 7), range(6)] = 3.0
     masked = scores.masked_fill(torch.ones(7, 7).triu(1).bool(), CLOSED)
-    bias = calibrate_bias(masked, (12, 12), [(1, 1)])
-    assert opened(bias[0]) == {(i, i - 1) for i in range(1, 12)}
+    assert opened(calibrate_bias(masked, (12, 12), [(1, 1)])[0]) == {(i, i - 1) for i in range(1, 12)}
     assert line_values(masked, 1)[1].tolist() == [[0, 0, 0, 0, 0, 3, 0] + [CLOSED] * 6]
     # Part of a line: its finite elements alone make its value.
     assert line_values(torch.tensor([[[1.0, CLOSED], [0.0, 3.0], [0.0, 5.0]]]), 0)[1].tolist() == [[1 / 3, 4.0]]
