@@ -93,8 +93,7 @@ def test_a_chat_that_answers_in_sentences_is_right(folder, capsys):
     options = SimpleNamespace(function=None, run=None, hf=str(folder.path), shots=3, chat=True, seed=None)
     answer, seed = commands.answerer_of(options, commands.Sources(), task_of("addition"), 6)
     asked = problems("addition", 6)[:40]
-    grid = lengen.evaluate(answer, asked)
-    assert grid.accuracy() == 1 and seed == 0
+    assert lengen.evaluate(answer, asked).accuracy() == 1 and seed == 0
     assert all(text.startswith(f"<user>{prompting.ASK}") for text in double.read)
     assert "what the model reads of the first problem" in capsys.readouterr().err
     plain = SimpleNamespace(function=None, run=None, hf=str(folder.path), shots=None, chat=False, seed=None)

@@ -198,8 +198,7 @@ def test_spaces_are_fresh_or_a_function_of_problem_and_seed_and_none_where_it_is
     one = written(False, 0, "a")
     assert written(False, 0, "b") == one
     assert written(False, 0, "b", slice(40, 60)) == one[40:60], "whatever else is in the batch"
-    other = written(False, 1, "a")
-    assert sum(a != b for a, b in zip(one, other, strict=True)) > 150
+    assert sum(a != b for a, b in zip(one, written(False, 1, "a"), strict=True)) > 150
     fresh = [written(True, 0, purpose) for purpose in "aab"]
     assert fresh[0] == fresh[1] != fresh[2]
     assert sum(a != b for a, b in zip(fresh[0], fresh[2], strict=True)) > 150

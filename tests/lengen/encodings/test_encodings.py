@@ -93,8 +93,7 @@ def test_rotary_turns_complex_numbers(seed, dim):
     for b, h, t, j in torch.cartesian_prod(*map(torch.arange, (2, 3, 5, dim // 2))).tolist():
         pair = complex(*vectors[b, h, t, 2 * j : 2 * j + 2].tolist())
         expected = pair * cmath.exp(1j * int(ids[0, b, t]) * 10000 ** (-2 * j / dim))
-        found = complex(*turned[b, h, t, 2 * j : 2 * j + 2].tolist())
-        assert abs(found - expected) < 1e-4
+        assert abs(complex(*turned[b, h, t, 2 * j : 2 * j + 2].tolist()) - expected) < 1e-4
 
 
 # Press et al. 2022, Section 3: 8 heads 1/2 ... 1/256; other counts as in their released get_slopes.
