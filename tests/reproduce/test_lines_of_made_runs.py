@@ -264,8 +264,8 @@ def test_what_lacks_a_value_of_ours_is_counted_with_the_time_of_its_published_se
         rows = [row.split(" | ") for row in text.splitlines() if row.startswith("| ") and "place" not in row]
         assert sum(int(row[2]) for row in rows) == len(lacking)
         assert all(re.search(r"\d (s|min|h) \|$", row[-1]) for row in rows)
-    at_50 = next(line for line in found if line.value.id == "table3-addition-cyclic-50")
-    assert (at_50.ours, at_50.distance, at_50.trained) == (None, "", 5)
+    at_50 = next(line for line in found if line.value.id == "table3-addition-nope-50")
+    assert (at_50.ours, at_50.distance, at_50.trained) == (None, "", 3)
     (row,) = csv.DictReader(io.StringIO(published_values.to_csv([at_50])))
     assert row["ours"] == row["points"] == row["seeds"] == "", "no seed was tested there"
     assert "| its lengths, not this one |" in pages.lacking_table([at_50])

@@ -119,8 +119,7 @@ def test_calibrated_lines_are_those_that_the_method_continues(slope, prompt):
     torch.manual_seed(1)
     cross, rows = torch.rand(2, 4, 6) ** 6, 7
     bias = LineBias(2, 4, 6, (slope,))
-    picked = bias.calibrate(torch.full((2, 4, 4), CLOSED), cross, 9.0, 1.0)
-    assert picked.tolist() == [True, True]
+    assert bias.calibrate(torch.full((2, 4, 4), CLOSED), cross, 9.0, 1.0).tolist() == [True, True]
     matrix = calibrate_bias(cross, (rows, prompt), [(1, slope)], 1.0, line="sum")
     if not slope:  # vertical lines are counted from the end, where the matrix has them at the beginning
         matrix = calibrate_bias(cross.flip(2), (rows, prompt), [(1, 0)], 1.0, line="sum").flip(2)
