@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[1]
 """Folder above this package: that of the clone."""
 PROGRAM = "reproduce"
 MODELS = Path(__file__).parent / "shipped"
-"""Folder of the models that come with the package; in a clone their weights are links to those of runs."""
+"""Folder of the models that come with the package: settings, and weights, in a clone mostly links to those of runs."""
 SHIPPED = sorted(path.stem for path in MODELS.glob("*.json"))
 """Models that come with the package."""
 

@@ -7,6 +7,7 @@ first of them. This is the only module of `reproduce` that knows where papers co
 
 import fnmatch
 import itertools
+import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
@@ -154,8 +155,8 @@ class Catalogue:
         identifier, and with other capitals; a figure that one paper alone has needs no paper: ``fig9``. A model that
         comes with the package is that of an experiment. Raises `SelectorError` if several papers have a figure.
         """
-        if selector in SHIPPED and (weights := MODELS / f"{selector}.safetensors").is_symlink():
-            return "/".join(weights.resolve().parts[-6:-3])
+        if selector in SHIPPED:
+            return str(json.loads((MODELS / f"{selector}.json").read_text(encoding="utf-8"))["experiment"])
         first, *rest = re.sub(r"^(\./)?(papers|results/(reference|local))/", "", selector).strip("/").split("/")
         if WILDCARDS & set(first) or first in self.papers():
             return "/".join([first, *rest])

@@ -420,10 +420,10 @@ def test_what_a_function_writes_is_read_back_whatever_characters_it_has(here, re
 def test_models_that_come_with_the_package_are_the_committed_runs():
     reference = ROOT / "results" / "reference"
     stored = {path: "/".join(path.relative_to(reference).parts[:3]) for path in reference.rglob("model.safetensors")}
-    assert len(SHIPPED) == len(stored) == 10
+    assert len(SHIPPED) - 1 == len(stored) == 9, "one is constructed"
     for name in SHIPPED:
         model, experiment = lengen.load(name), CATALOGUE.select_one(name)
-        assert experiment.name == stored.pop(model.weights.resolve())
+        assert experiment.name == stored.pop(model.weights.resolve(), "coupling/thm4.1/construction")
         spec, ours = find(experiment).spec.override(*experiment.shown), model.module.state_dict()
         room = {"position_ids": model.spec.data.position_ids}  # of a construction only for the operands it is made for
         assert model.spec.to_dict() == lengen.replace(spec, data=room).to_dict()

@@ -316,9 +316,9 @@ def test_committed_files_and_cards_of_models_are_what_promote_would_write(files,
         for path, text in files.items()
         if path.name == "README.md" and path.is_relative_to(known.reference.path)
     }
-    weights = {path.parents[2]: path for path in RESULTS.glob(f"reference/**/{WEIGHTS}")}
-    assert set(weights) - set(cards) == {RESULTS / "reference/coupling/thm4.1/construction"}, "nothing was trained"
-    assert all(weights[folder].relative_to(folder).as_posix() in text for folder, text in cards.items())
+    for path in RESULTS.glob(f"reference/**/{WEIGHTS}"):
+        folder = path.parents[2]
+        assert path.relative_to(folder).as_posix() in cards[folder]
     for folder, text in cards.items():
         _, head, body = text.split("---\n", 2)
         told = yaml.safe_load(head)
