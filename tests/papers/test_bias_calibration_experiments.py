@@ -54,8 +54,8 @@ def test_figures_read_their_own_experiments_and_runs_say_which_function_makes_th
         assert read == own | beside
     for name, experiment in NAMES.items():
         for size, spec in experiment.specs.items():
-            kind = CalibratedSpec if name.endswith("abc") or name in ("fig4/addition", "fig5/n-by-one") else Spec
-            kind = CalibratedSpec if name.startswith(("calibration/", "ladder-abc/")) else RelativeSpec if name.endswith("rpe") else kind
+            calibrated = name.endswith("abc") or name.startswith(("calibration/", "ladder-abc/", "fig4/", "fig5/"))
+            kind = CalibratedSpec if calibrated else RelativeSpec if name.endswith("rpe") else Spec
             assert type(spec) is kind, f"{name} at {size}"
             assert kind is not CalibratedSpec or spec.calibration.rows == spec.data.task.digits
     for task, operands in settings.PROBES.items():
