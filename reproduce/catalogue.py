@@ -1,4 +1,4 @@
-"""Experiments of all papers by their names, and the newest run of each.
+"""Experiments of all papers by their names, what each paper publishes, and the newest run of each.
 
 What enters are papers (`lengen.paper.Paper`), found in the folder ``papers``; what leaves are `Experiment` and
 `Figure` objects. Two experiments of a paper whose specifications are equal at a profile are one run, stored under the
@@ -9,6 +9,7 @@ import fnmatch
 import itertools
 import json
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -20,7 +21,6 @@ from lengen.paper import Paper
 from lengen.part import nearest
 from lengen.results.records import Run
 from lengen.settings.spec import Spec
-from reproduce.published import load
 from reproduce.store.files import StoreError
 from reproduce.store.run_folder import WEIGHTS
 from reproduce.store.store import Store
@@ -28,10 +28,35 @@ from reproduce.store.store import Store
 WILDCARDS = frozenset("*?[")
 USUAL = "cpu"
 """Profile of a command that names none, where its experiments have that size or a choice of others."""
+LISTS = ("statement", "table", "settings", "headline", "exception", "ladder", "front")
+"""Lists of a published.toml."""
 
 
 class SelectorError(ValueError):
     """A selector that names nothing; the message gives the nearest names."""
+
+
+class PublishedError(ValueError):
+    """A published.toml that cannot be used; the message is one sentence for the user."""
+
+
+@cache
+def load(path: Path) -> Mapping[str, Any]:
+    """Return a published.toml as a table; an empty one if a paper publishes nothing."""
+    if not path.exists():
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PublishedError(f"{path}: cannot be read ({error.strerror}); expected the published numbers") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise PublishedError(f"{path}: expected TOML; {error}") from None
+    for name, rows in table.items():
+        if name not in LISTS:
+            raise PublishedError(f"{path}: there is no list '{name}'; one of: {', '.join(LISTS)}")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise PublishedError(f"{path}: '{name}' is not a list of tables; write [[{name}]] above each entry")
+    return table
 
 
 @cache

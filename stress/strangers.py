@@ -36,7 +36,7 @@ from lengen.results.records import AttentionMap, Grid, RecordError, Run, key_cou
 from lengen.settings.spec import from_dict, validate
 from lengen.training.compilation import ChosenKernels
 from lengen.training.model_building import build_model, load
-from reproduce import published
+from reproduce import catalogue
 from reproduce.comparison import published_statements
 from reproduce.figures import Drawn
 from reproduce.pages import site
@@ -316,10 +316,10 @@ def readers() -> list[Reader]:
                _file("local/drawn.json", lambda path: Drawn(path.parent.parent).is_current(path, "x")), ()),
         Reader("lease", damaged(lease), _file(".lease", lambda path: silent(path, 10**12)), (), 0.3),
         Reader("published.toml", damaged(TOML) | st.just(b"a = " + b"[" * 50_000),
-               _file("published.toml", published.load), (published.PublishedError,)),
+               _file("published.toml", catalogue.load), (catalogue.PublishedError,)),
         Reader("published entries", plain.map(lambda value: json.dumps({"statement": [value]}).encode()),
                lambda folder, content: published_statements.parse(json.loads(content), "made", {}, "toy"),
-               (published.PublishedError,)),
+               (catalogue.PublishedError,)),
         Reader("arrays.npz", damaged(ARRAYS) | made_up_arrays, lambda _, content: arrays_from_bytes(content),
                (RecordError,)),
         Reader("attention.npz", damaged(MAP) | made_up_arrays, lambda _, content: attention_from_bytes(content),

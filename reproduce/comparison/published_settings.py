@@ -12,8 +12,7 @@ from typing import Any
 from lengen.experiment import Experiment
 from lengen.part import SettingError
 from lengen.settings.changes import read
-from reproduce.catalogue import CATALOGUE
-from reproduce.published import PublishedError
+from reproduce.catalogue import CATALOGUE, PublishedError
 
 PROFILES = ("paper", "night", "cpu")
 """Profiles in the order in which their runs are preferred at equal distance."""

@@ -20,9 +20,8 @@ import msgspec
 from lengen.experiment import Experiment
 from lengen.part import nearest
 from lengen.results.records import Run
-from reproduce.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE, PublishedError
 from reproduce.comparison.region_measures import REGIONS, measure_of, vocabulary
-from reproduce.published import PublishedError
 from reproduce.store.files import StoreError
 
 Check = Literal["level", "above", "trend", "equal", "number"]

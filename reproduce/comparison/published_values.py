@@ -16,12 +16,11 @@ from typing import Any, Literal
 from lengen.experiment import Experiment
 from lengen.metrics.run_measures import Missing, OfRun, short
 from lengen.results.records import Run, to_table
-from reproduce.catalogue import CATALOGUE
+from reproduce.catalogue import CATALOGUE, PublishedError
 from reproduce.comparison.last_comparison import MET, apart
 from reproduce.comparison.published_settings import PROFILES
 from reproduce.comparison.region_measures import REGIONS, Stored, inside, measure_of, ratios, tested, vocabulary
 from reproduce.comparison.setting_distance import NEAR, Differences, differing, distance, farthest
-from reproduce.published import PublishedError
 
 COLUMNS = (
     "paper", "place", "experiment", "length", "count", "published", "ours", "points", "distance", "seeds",

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from lengen.settings.spec import replace
+from reproduce.catalogue import PublishedError
 from reproduce.comparison import statement_answers as exact
 from reproduce.comparison.published_statements import (
     AS_NOW,
@@ -34,7 +35,6 @@ from reproduce.comparison.statement_answers import (
     of_median,
 )
 from reproduce.pages import sentences as say
-from reproduce.published import PublishedError
 from tests.fixtures.program import git
 from tests.fixtures.runs import experiment, outside, run, spec, stored
 
