@@ -130,10 +130,12 @@ class Experiment:
         return self.name.split("/")[2]
 
 
-def constructed(name: str, claim: str, place: str, smoke: Spec, cpu: Spec, paper: Spec, label: str = "") -> Experiment:
+def constructed(
+    row: str, place: str, variant: str, claim: str, label: str, smoke: Spec, cpu: Spec, paper: Spec
+) -> Experiment:
     """Return an experiment without training: seeds make no difference, and a night needs no more of it than minutes."""
-    specs = {"smoke": smoke, "cpu": cpu, "night": cpu, "paper": paper}
-    at = {"weights": label} if label else {}
+    specs, name = {"smoke": smoke, "cpu": cpu, "night": cpu, "paper": paper}, f"{row}/{variant}"
+    at = {"weights": label}
     return Experiment(name=name, claim=claim, place=place, specs=specs, seeds=1, repeats={"night": 1}, at=at)
 
 

@@ -6,6 +6,7 @@ so Figure 5's middle range and Figure 10's one layer of four heads are trained o
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lengen.experiment import ATTENTION as ATTENTION_MAPS
@@ -314,13 +315,7 @@ FIG14, FIG15 = (
 
 # ------------------------------------------------------------------ Theorem 4.1: nothing is trained
 
-
-def _theorem(variant: str, claim: str, label: str, *specs: Spec) -> Experiment:
-    smoke, cpu, paper = specs
-    place = "Theorem 4.1, Section 4.4, Appendix D"
-    return constructed(f"coupling/thm4.1/{variant}", claim, place, smoke, cpu, paper, label)
-
-
+_theorem = partial(constructed, "coupling/thm4.1", "Theorem 4.1, Section 4.4, Appendix D")
 BEYOND: dict[str, Any] = {"lengths": (*range(1, 31), 100), "counts": (*range(2, 31), 100)}
 """The published grid, and 100 operands of 100 digits."""
 THEOREM_ATTENTION = ((6, 6), (5, 2), (5, 4), (5, 6), (5, 8))

@@ -5,6 +5,7 @@ repetitions (3.6 to 3.9), other hints (3.11), what the residual stream shows (4.
 and 2), adding one (Table 3). Equal specifications are one run, stored under the first of their names.
 """
 
+from functools import partial
 from typing import Any
 
 from lengen.experiment import (
@@ -294,46 +295,33 @@ TABLE3 = row(
 
 # ------------------------------------------------------------------ Theorem 5.1: nothing is trained
 
-
-def _theorem(variant: str, claim: str, label: str, *specs: Spec) -> Experiment:
-    smoke, cpu, paper = specs
-    place = "Theorem 5.1, Section 5, Appendix A"
-    return constructed(f"task_hinting/thm5.1/{variant}", claim, place, smoke, cpu, paper, label)
-
-
+_theorem = partial(constructed, "task_hinting/thm5.1", "Theorem 5.1, Section 5, Appendix A")
 SORTED = (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 500)
 """The published lengths, and beyond."""
 SPARSE = (1, 2, 5, 10, 20, 50, 100)
 THM51 = (
     _theorem(
-        "construction",
-        "a transformer of depth 2 set by hand sorts, and shows minimum, identity and successor as trained ones do",
-        "constructed",
+        "construction", "a transformer of depth 2 set by hand sorts, and shows minimum, identity and successor as "
+        "trained ones do", "constructed",
         theorem(10, 8, (2, 4, 8), examples=8, probe=ProbeSpec(examples=8)),
         theorem(100, 500, SORTED, examples=50, probe=ProbeSpec(examples=50)),
         theorem(100, 500, SORTED, examples=10_000, probe=ProbeSpec(examples=1000)),
     ),
     _theorem(
-        "as-printed",
-        "the printed weights repeat the minimum for ever",
-        "as printed",
+        "as-printed", "the printed weights repeat the minimum for ever", "as printed",
         theorem(10, 8, (2, 4, 8), examples=8, variant="printed"),
         theorem(100, 100, SPARSE, examples=50, variant="printed"),
         theorem(100, 100, SPARSE, examples=1000, variant="printed"),
     ),
     _theorem(
-        "repeats",
-        "duplicates are sorted, too",
-        "constructed",
+        "repeats", "duplicates are sorted, too", "constructed",
         theorem(10, 8, (4, 8), (1, 2, 3), examples=8),
         theorem(100, 100, SPARSE[2:], COUNTS, examples=50),
         theorem(100, 100, SPARSE[2:], COUNTS, examples=1000),
     ),
     *(
         _theorem(
-            held.name,
-            f"exact in {held.name}, within its bound",
-            held.name,
+            held.name, f"exact in {held.name}, within its bound", held.name,
             theorem(10, 8, (2, 4, 8), examples=8, precision=precision),
             theorem(30, 32, (1, 2, 4, 8, 16, 32), examples=200, precision=precision),
             theorem(30, 32, (1, 2, 4, 8, 16, 32), examples=10_000, precision=precision),
@@ -342,18 +330,14 @@ THM51 = (
     ),
     *(
         _theorem(
-            f"bound-{NUMBER_FORMATS[precision].name}",
-            f"{NUMBER_FORMATS[precision].bits} bits sort {largest_length(precision)} numbers",
-            f"{NUMBER_FORMATS[precision].name} at its bound",
+            f"bound-{held.name}", f"{held.bits} bits sort {longest} numbers", f"{held.name} at its bound",
             theorem(5, 8, (2, 8), examples=8, precision=precision),
-            *(
-                theorem(5, largest_length(precision), (1, largest_length(precision)), examples=n, precision=precision)
-                for n in (200, 1000)
-            ),
+            *(theorem(5, longest, (1, longest), examples=n, precision=precision) for n in (200, 1000)),
         )
         for precision in ("bf16-true", "32-true")
+        for held, longest in ((NUMBER_FORMATS[precision], largest_length(precision)),)
     ),
-)
+)  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG32, *FIG33, *TABLE2, *FIG35, *FIG36, *FIG38, *FIG311, *COPIES, *FIG412, *FIG413, *FIG414, *FIG415, *FIG416,
