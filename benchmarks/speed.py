@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import Entry, entry, exponent, turns
-from lengen.data.batch import response_start
+from lengen.data.batch_and_random_spaces import response_start
 from lengen.data.datamodule import ArithmeticData
 from lengen.decoding.decoding import generate, verify
 from lengen.formats.base import END, FIRST, PAD
@@ -24,7 +24,7 @@ from lengen.settings.model import EncoderDecoder, ModelSpec, Sinusoidal
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec, replace
 from lengen.tasks.addition import Addition
-from lengen.tasks.any_base import PairAddition
+from lengen.tasks.successor_and_pair_tasks import PairAddition
 from lengen.training.model_building import build_model
 
 

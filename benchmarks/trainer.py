@@ -16,7 +16,7 @@ from benchmarks.timing import Entry, entry, fixed
 from lengen.callbacks.loggers import MetricsLogger
 from lengen.callbacks.monitoring import TrainingLoss
 from lengen.callbacks.resuming import ResumePoint
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.datamodule import ArithmeticData
 from lengen.settings.spec import Spec
 from lengen.training.model_building import build_model

@@ -6,10 +6,10 @@ from . import benchmark as benchmark
 from .benchmark import evaluate as evaluate, problems as problems, score as score
 from .models.foreign import character_model as character_model
 from .callbacks.accuracy_grid import AccuracyGrid as AccuracyGrid, Measurement as Measurement
-from .callbacks.attention_maps import AttentionMaps as AttentionMaps, Probes as Probes
+from .callbacks.attention_maps_and_probes import AttentionMaps as AttentionMaps, Probes as Probes
 from .benchmark.while_training import BenchmarkScores as BenchmarkScores
 from .callbacks.edit_distance_curve import EditDistanceCurve as EditDistanceCurve
-from .callbacks.learning_curves import LearningCurves as LearningCurves
+from .callbacks.curves_by_length import LearningCurves as LearningCurves
 from .callbacks.monitoring import StopWhenGood as StopWhenGood
 from .data.datamodule import ArithmeticData as ArithmeticData
 from .data.setting_from_names import setting as setting
@@ -77,7 +77,7 @@ from .settings.sections import (
 )
 from .settings.spec import Spec as Spec, from_dict as from_dict, replace as replace, validate as validate
 from .tasks.addition import Addition as Addition
-from .tasks.any_base import (
+from .tasks.successor_and_pair_tasks import (
     DigitSums as DigitSums,
     NByOne as NByOne,
     PairAddition as PairAddition,

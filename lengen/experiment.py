@@ -134,9 +134,8 @@ def constructed(
     row: str, place: str, variant: str, claim: str, label: str, smoke: Spec, cpu: Spec, paper: Spec
 ) -> Experiment:
     """Return an experiment without training: seeds make no difference, and a night needs no more of it than minutes."""
-    specs, name = {"smoke": smoke, "cpu": cpu, "night": cpu, "paper": paper}, f"{row}/{variant}"
-    at = {"weights": label}
-    return Experiment(name=name, claim=claim, place=place, specs=specs, seeds=1, repeats={"night": 1}, at=at)
+    specs, at, night = {"smoke": smoke, "cpu": cpu, "night": cpu, "paper": paper}, {"weights": label}, {"night": 1}
+    return Experiment(name=f"{row}/{variant}", claim=claim, place=place, specs=specs, seeds=1, repeats=night, at=at)
 
 
 @dataclass(frozen=True, kw_only=True)

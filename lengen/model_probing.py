@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.data.batch import Batch, response_start
+from lengen.data.batch_and_random_spaces import Batch, response_start
 from lengen.data.task_data import TaskData
 from lengen.digits import Problems, generator
 from lengen.formats.base import FIRST

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lengen.data.batch import response_start
+from lengen.data.batch_and_random_spaces import response_start
 from lengen.data.batch_writer import Writer
-from lengen.data.problem_text import cleaned
+from lengen.data.reading_problems import cleaned
 from lengen.data.reading_responses import can_run_free, final_answer
 from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import generate, most_likely, true_responses

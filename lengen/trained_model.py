@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from lengen import clone
-from lengen.callbacks.attention_maps import attention_of
+from lengen.callbacks.attention_maps_and_probes import attention_of
 from lengen.callbacks.unequal_lengths import operand_lengths
 from lengen.clone import MODELS, SHIPPED
 from lengen.data.task_data import TaskData

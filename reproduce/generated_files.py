@@ -6,10 +6,10 @@ numbers stand between marks alone, so they are never older than the runs.
     README.md, papers/*/*.md, docs  prose by hand, facts between marks             pages.generated_blocks
     results/published.csv           every published measurement beside ours        comparison.published_values
     results/statements.csv          every main statement under a stable id         pages.comparison
-    results/overview.svg            main statements as squares, a table beside ours  pages.overview
-    results/badges/claims.svg       published values that are met, in one line     badges
-    results/reference/**/README.md  a model card where weights are committed       cards
-    ro-crate-metadata.json          which program made which results, and when     crate
+    results/overview.svg            main statements as squares, a table beside ours  pages.overview_picture
+    results/badges/claims.svg       published values that are met, in one line     badge, here
+    results/reference/**/README.md  a model card where weights are committed       pages.cards
+    ro-crate-metadata.json          which program made which results, and when     pages.crate
 """
 
 import sys

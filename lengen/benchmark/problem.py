@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from lengen.benchmark.tasks import CHAINS, SINCE_2, TASKS, Task, TaskError, task_of
-from lengen.data.problem_text import BYTE_ORDER_MARK, filled, listed, parted
+from lengen.data.reading_problems import BYTE_ORDER_MARK, filled, listed, parted
 
 PROTOCOL = "lengen-text/"
 """Name of a protocol without its version."""

@@ -11,8 +11,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lengen.benchmark.problem import Problem
 from lengen.benchmark.scoring import MODE, PredictionError, Row, by_id
-from lengen.data.batch import Batch, response_start
-from lengen.data.problem_text import cleaned
+from lengen.data.batch_and_random_spaces import Batch, response_start
+from lengen.data.reading_problems import cleaned
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
 from lengen.digits import OperandError

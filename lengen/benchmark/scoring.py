@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from lengen.benchmark.problem import SPLITS, Problem
 from lengen.benchmark.tasks import TASKS
-from lengen.data.problem_text import cleaned
+from lengen.data.reading_problems import cleaned
 from lengen.metrics.run_measures import area, reach
 from lengen.results.records import Counts, Grid, wilson
 

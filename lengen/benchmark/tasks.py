@@ -16,14 +16,14 @@ from math import ceil, isqrt
 from operator import mul, sub
 from random import Random
 
-from lengen.data.problem_text import cleaned, parted
+from lengen.data.reading_problems import cleaned, parted
 from lengen.part import nearest
 from lengen.tasks import base
 from lengen.tasks.addition import Addition
-from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.multiplication import Multiplication
 from lengen.tasks.sorting import Sorting
 from lengen.tasks.strings import Copy, Parity, Reverse
+from lengen.tasks.successor_and_pair_tasks import NByOne, PairAddition, Successor
 
 RUNGS = {1: (11, 15, 20, 30, 50), 2: (11, 15, 20, 30, 50, 100, 200, 500, 1000)}
 """Tested lengths beyond the trained range of each protocol, in tenths of the longest trained length."""

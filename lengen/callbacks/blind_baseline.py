@@ -17,8 +17,8 @@ from collections.abc import Sequence
 import torch
 
 from lengen.callbacks.accuracy_grid import Measurement
-from lengen.callbacks.learning_curves import response_losses
-from lengen.data.batch import Batch
+from lengen.callbacks.curves_by_length import response_losses
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import true_responses
 from lengen.formats.base import END, FIRST

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from lengen import digits
-from lengen.data.batch import Batch, Source, Spaces, spread
+from lengen.data.batch_and_random_spaces import Batch, Source, Spaces, spread
 from lengen.data.reading_responses import follow
 from lengen.digits import OperandError, Problems
 from lengen.formats.base import FIRST, PAD, UNUSED, Digit, Layout, Vocab, Written

@@ -13,8 +13,8 @@ from lightning.pytorch.callbacks import GradientAccumulationScheduler
 from torch.distributed import is_initialized
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
-from lengen.data.batch import Batch
-from lengen.data.problem_text import read_problems
+from lengen.data.batch_and_random_spaces import Batch
+from lengen.data.reading_problems import read_problems
 from lengen.data.setting_from_names import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.digits import Problems, problem_texts

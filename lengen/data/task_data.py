@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengen.data.batch import Batch, Spaces
+from lengen.data.batch_and_random_spaces import Batch, Spaces
 from lengen.data.batch_writer import Writer
 from lengen.digits import OperandError, Problems, generator, whole
 from lengen.formats.base import PAD, Layout, Written

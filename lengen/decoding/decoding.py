@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from lengen.data.batch import Batch, response_start
+from lengen.data.batch_and_random_spaces import Batch, response_start
 from lengen.data.batch_writer import Writer
 from lengen.digits import Problems
 from lengen.formats.base import END, PAD

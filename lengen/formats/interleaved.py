@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from lengen.formats.base import Format, Layout, Written, at, places
 from lengen.part import Part, SettingError, Width
-from lengen.tasks.any_base import DigitSums, NByOne, PairAddition
 from lengen.tasks.base import ANSWER, OPERANDS, Row, Task
+from lengen.tasks.successor_and_pair_tasks import DigitSums, NByOne, PairAddition
 
 
 class Aligned(Part, Format, tag="aligned", frozen=True):

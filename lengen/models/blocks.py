@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from lengen.encodings.base import Encoding
+from lengen.models.activations_and_norms import ACTIVATIONS, RMSNorm, Rounds
 from lengen.models.attention import Temperature, attend, attention_scores, attention_weights, causal_mask, closed_rows
 from lengen.models.cache_and_record import LayerCache, Record, Residuals
-from lengen.models.layers import ACTIVATIONS, RMSNorm, Rounds
 from lengen.settings.model import ModelSpec
 
 NORMS: dict[str, Any] = {"rmsnorm": RMSNorm, "layernorm": nn.LayerNorm, "none": lambda width: nn.Identity()}
@@ -201,7 +201,7 @@ class Block(nn.Module):
     ) -> Tensor:  # fmt: skip
         """Return the residual stream (B, T, C) after this block.
 
-        Arguments as in `lengen.models.base.Stack.forward`.
+        Arguments as in `lengen.models.transformer.Stack.forward`.
         """
         x = self._join(x, self.attention(self.before[0](x), context, cache, record=record), self.after[0])
         if self.cross is not None and crossing is not None:

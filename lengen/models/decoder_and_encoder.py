@@ -5,13 +5,13 @@ from typing import final
 import torch
 from torch import Tensor
 
-from lengen.data.batch import Batch, Source, response_start
+from lengen.data.batch_and_random_spaces import Batch, Source, response_start
 from lengen.formats.base import PAD
 from lengen.models.attention import ALL, causal_mask, last_keys
-from lengen.models.base import Stack, Transformer, initialise
 from lengen.models.blocks import Context, biased
 from lengen.models.cache_and_record import Cache, LayerCache, Record, Residuals
 from lengen.models.calibrated_bias import FixedBias, along_lines, beside_encoder
+from lengen.models.transformer import Stack, Transformer, initialise
 from lengen.settings.model import ModelSpec
 
 # Nothing here knows which task it solves or which encoding it has: positions arrive as integers with the data, and

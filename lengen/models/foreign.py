@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 
 
 @contextmanager

@@ -221,7 +221,7 @@ class Tempered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 class LoopsByLength(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Number of passes through the stack of blocks: ceil(n / tokens) + more.
 
-    It is at least once, at most ``most`` times, in training as in testing (`lengen.models.base`).
+    It is at least once, at most ``most`` times, in training as in testing (`lengen.models.transformer`).
 
     Example:
         >>> import lengen

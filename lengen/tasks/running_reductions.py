@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from lengen.digits import Problems, Tensor
 from lengen.part import SettingError
-from lengen.tasks.any_base import Arithmetic
 from lengen.tasks.base import Rows, Signs
+from lengen.tasks.successor_and_pair_tasks import Arithmetic
 
 
 class Running(Arithmetic, frozen=True):

@@ -22,11 +22,11 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 from torch import nn
 
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.datamodule import data_of
 from lengen.data.task_data import TaskData
 from lengen.digits import generator
-from lengen.models.layers import Rounding, round_products, rounded_products
+from lengen.models.activations_and_norms import Rounding, round_products, rounded_products
 from lengen.results.progress import Progress, Report, silent, write_whole
 from lengen.settings.spec import Spec
 from lengen.this_machine import ROUNDS_NATIVELY, machine

@@ -16,15 +16,15 @@ from torch.optim.lr_scheduler import LRScheduler
 from lengen.callbacks.accuracy_grid import cell_name, model_of
 from lengen.callbacks.loggers import LEARNING_RATE, VALIDATION
 from lengen.callbacks.monitoring import TrainingLoss, loss_names
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.datamodule import ArithmeticData, TrainingBatches
 from lengen.data.setting_from_names import SpecLike, read_spec
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate, verify
 from lengen.digits import Problems, generator, whole
 from lengen.metrics.torch_metrics import ExactMatch
+from lengen.models.activations_and_norms import round_products
 from lengen.models.foreign import Predicting, logits_of
-from lengen.models.layers import round_products
 from lengen.part import SettingError, plain
 from lengen.settings.sections import TrainSpec
 from lengen.training.model_building import SMALL, build_model, one_is_best

@@ -21,9 +21,9 @@ from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from safetensors.torch import save_model
 
 from lengen.callbacks.accuracy_grid import AccuracyGrid, Measurement
-from lengen.callbacks.attention_maps import AttentionMaps, Probes
+from lengen.callbacks.attention_maps_and_probes import AttentionMaps, Probes
 from lengen.callbacks.blind_baseline import Chance
-from lengen.callbacks.learning_curves import LearningCurves
+from lengen.callbacks.curves_by_length import LearningCurves
 from lengen.callbacks.loggers import METRICS, VALIDATION, Loggers, MetricsLogger, read_metrics
 from lengen.callbacks.monitoring import Clock, StopWhenGood, TrainingLoss, added, between_readings, device_name
 from lengen.callbacks.resuming import CHECKPOINT, ResumePoint, checked

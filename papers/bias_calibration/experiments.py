@@ -12,8 +12,8 @@ from typing import Any
 from lengen.experiment import CURVES, PROFILES, TABLE, Experiment, Figure, axis, figure_of, rows_of
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.spec import Spec
-from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.running_reductions import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
+from lengen.tasks.successor_and_pair_tasks import NByOne, PairAddition, Successor
 from papers.bias_calibration.profiles import TO_20, TO_50, Kind, Profile, profile
 from papers.bias_calibration.settings import (
     CODE,
@@ -337,7 +337,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )  # fmt: skip
 
 ABC = tuple(item for item in TABLE1 if item.variant in ("successor-abc", "addition-abc"))
-OWN = "papers.bias_calibration.drawings"
+OWN = "papers.bias_calibration.special_plots"
 LOOK = (
     "Of all heads of the last decoder layer those with the sharpest line within the trained length. Red: trained. A "
     "row reads the token at its left and predicts the next one, least significant digit first."

@@ -17,14 +17,14 @@ from torch import Tensor
 from lengen.callbacks.accuracy_grid import Measurement
 from lengen.callbacks.loggers import METRICS, VALIDATION, read_metrics
 from lengen.data.task_data import TaskData
-from lengen.encodings.alibi_rotary_and_keys import RelativeKeys
+from lengen.encodings.alibi_rope_and_keys import RelativeKeys
 from lengen.formats.linear import Linear
 from lengen.model_probing import longest_problems, mean_attention
 from lengen.models import Record, Transformer
 from lengen.models.calibrated_bias import calibrate_bias, line_values
 from lengen.results.progress import Progress, Report
 from lengen.settings.spec import Spec
-from lengen.tasks.any_base import NByOne, PairAddition
+from lengen.tasks.successor_and_pair_tasks import NByOne, PairAddition
 from lengen.training import calibration
 from lengen.training.calibration import FIRST
 from lengen.training.run import Outcome

@@ -14,9 +14,9 @@ from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import EncoderDecoder, ModelSpec, Sinusoidal
 from lengen.settings.sections import DataSpec, TestSpec, TrainSpec
 from lengen.settings.spec import Spec
-from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.running_reductions import ListOpsMax, ListOpsMin, ListOpsSum, RunningXor
+from lengen.tasks.successor_and_pair_tasks import NByOne, PairAddition, Successor
 from papers.bias_calibration.calibrated_spec import CalibrationSpec, InterpolationSpec
 
 Kind = type[Successor | PairAddition | NByOne | RunningXor | ListOpsSum | ListOpsMax | ListOpsMin]

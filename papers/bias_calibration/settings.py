@@ -12,10 +12,10 @@ from lengen.settings.attention_biases import Given, Window
 from lengen.settings.changes import Changes, overlay
 from lengen.settings.model import ALiBi, Encoder, EncoderDecoder, Encoding, NoEncoding, RelativeKeys, Rotary, Sinusoidal
 from lengen.settings.spec import Spec
-from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.base import Task
 from lengen.tasks.listops import ListOps
 from lengen.tasks.multiplication import Multiplication
+from lengen.tasks.successor_and_pair_tasks import NByOne, PairAddition, Successor
 from papers.bias_calibration.calibrated_spec import CalibratedSpec, CalibrationSpec, RelativeSpec
 from papers.bias_calibration.profiles import Profile
 

@@ -350,7 +350,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *FIG13, *FIG14, *FIG15, *FIG16_21, *THM41,
 )  # fmt: skip
 
-OWN = "papers.coupling.drawings"
+OWN = "papers.coupling.special_plots"
 ZEROS = "Of factors of one digit every tenth is zero: 10 % in the first row and column take no multiplication."
 FIGURES: tuple[Figure, ...] = (
     figure_of(

@@ -45,7 +45,7 @@ def entry(task: str, trick: str) -> Experiment:
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(entry(task, trick) for task in TASKS for trick in TRICKS)
 
-OWN = "papers.matrix.drawings"
+OWN = "papers.matrix.special_plots"
 CONTROLLED = {f"matrix/{of.task}/{name}" for trick, of in CONTROLS.items() for name in (trick, of.against)}
 FIGURES: tuple[Figure, ...] = (
     figure_of(

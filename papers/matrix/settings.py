@@ -17,11 +17,11 @@ from lengen.settings.model import Decoder, Encoding, ModelSpec, NoEncoding, Sinu
 from lengen.settings.sections import DataSpec, Section, TestSpec, Trained, TrainSpec
 from lengen.settings.spec import Spec, validate
 from lengen.tasks.addition import Addition
-from lengen.tasks.any_base import NByOne, Successor
 from lengen.tasks.base import Row, Task
 from lengen.tasks.sequence_base import Skewed
 from lengen.tasks.sorting import Sorting
 from lengen.tasks.strings import Copy, Parity, Reverse
+from lengen.tasks.successor_and_pair_tasks import NByOne, Successor
 
 
 class CellSpec(Spec, frozen=True, kw_only=True):

@@ -16,10 +16,10 @@ from lengen.settings.attention_biases import HardALiBi, Lines, LineWindow
 from lengen.settings.changes import overlay
 from lengen.settings.model import Decoder, Fire, Learned, LoopsByLength, Rotary, Tempered
 from lengen.settings.sections import RandomSpaces
-from lengen.tasks.any_base import DigitSums
 from lengen.tasks.base import Task
 from lengen.tasks.sorting import NextLarger
 from lengen.tasks.strings import Copy, Reverse
+from lengen.tasks.successor_and_pair_tasks import DigitSums
 from papers.matrix.settings import CalibratedCell, CalibrationSpec, CellSpec, encoded, fixed, room, tokens
 
 Trick = Callable[[CellSpec], CellSpec]

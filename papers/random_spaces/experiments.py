@@ -340,7 +340,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 )  # fmt: skip
 MIXES = tuple(item for item in TABLE43 if "-mix-" in item.name)
 
-OWN = "papers.random_spaces.drawings"
+OWN = "papers.random_spaces.special_plots"
 OVER = {"exact_match": "Exact match", "answer_loss": "Answer loss\n(nats per token)"}
 SHARED = (
     "Dashed: lengths never trained. Loss on a logarithmic scale. Exact match of 64 problems a length in training, "

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
 from lengen.callbacks.accuracy_grid import Measurement
-from lengen.callbacks.learning_curves import response_losses
+from lengen.callbacks.curves_by_length import response_losses
 from lengen.data.batch_writer import Writer
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import generate, go_on, read, verify

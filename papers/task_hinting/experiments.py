@@ -346,7 +346,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 
 TRAINED = (FIG36[0],)
 """Without hints, with repetitions: its operations were probed."""
-OWN = "papers.task_hinting.drawings"
+OWN = "papers.task_hinting.special_plots"
 SMALLER = "Published: 1M, 10M, 40M and 160M examples."
 FRAME = "Black frame: the panel in which the paper reads the operation. Right of the numbers: other symbols."
 SHOWN = ("exact", "hits.copy", "hits.minimum", "hits.identity_successor")

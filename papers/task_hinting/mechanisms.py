@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lengen.callbacks.accuracy_grid import Measurement
-from lengen.data.batch import response_start
+from lengen.data.batch_and_random_spaces import response_start
 from lengen.data.task_data import TaskData
 from lengen.digits import Problems
 from lengen.formats.base import FIRST

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lengen import benchmark
-from lengen.data.problem_text import typed_lines, typed_operands
+from lengen.data.reading_problems import typed_lines, typed_operands
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run, said_against
 from lengen.settings.spec import Spec

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from lengen import Spec
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.task_data import TaskData
 from lengen.settings.spec import replace
 from lengen.solve import encode

@@ -9,8 +9,8 @@ from rapidfuzz.distance import Levenshtein
 
 from lengen import ArithmeticData, Encoder, Given, TaskData, TrainSpec, Window, build_model, generate, replace, verify
 from lengen.callbacks.accuracy_grid import score_cell
-from lengen.callbacks.attention_maps import measure_attention
-from lengen.data.batch import Batch, response_start
+from lengen.callbacks.attention_maps_and_probes import measure_attention
+from lengen.data.batch_and_random_spaces import Batch, response_start
 from lengen.decoding.decoding import at_once, go_on, read
 from lengen.digits import Problems
 from lengen.formats.base import END, PAD

@@ -7,7 +7,7 @@ from safetensors.torch import load_file
 import lengen
 from lengen import ArithmeticData, Consecutive, SequenceModule, TaskData, Tempered, generate, replace, verify
 from lengen.callbacks.loggers import METRICS, read_metrics
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.digits import OperandError
 from lengen.training.model_building import build_model, load
 from lengen.training.run import WEIGHTS, execute

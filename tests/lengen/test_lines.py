@@ -13,7 +13,7 @@ import lengen
 from lengen import AccuracyGrid, ArithmeticData, Consecutive, Coupled, EditDistanceCurve, SequenceModule, StopWhenGood
 from lengen.benchmark import TaskError
 from lengen.benchmark.problem import frozen, read_lines
-from lengen.data.problem_text import read_problem
+from lengen.data.reading_problems import read_problem
 from lengen.digits import OperandError
 from tests.fixtures.refusals import refused
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import lengen
 from lengen import Copy, DataSpec, Linear, NextLarger, NoPositionIds, PairAddition, Parity, Spec, replace, this_machine
 from lengen.callbacks.blind_baseline import EXAMPLES, Chance, chance, trained_examples
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.task_data import TaskData, targets
 from lengen.decoding.decoding import true_responses
 from lengen.formats.base import END

@@ -9,7 +9,7 @@ import torch
 import lengen
 from lengen import ArithmeticData, Decoder, Encoder, Given, SettingError, TrainSpec, Transformer, replace, validate
 from lengen.callbacks.accuracy_grid import PARTIAL, score_cell, score_sampled, sealed
-from lengen.callbacks.learning_curves import response_losses
+from lengen.callbacks.curves_by_length import response_losses
 from lengen.decoding.decoding import generate, most_likely, sampled, verify
 from lengen.digits import Problems, generator
 from lengen.formats.base import END, PAD

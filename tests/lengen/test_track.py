@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lengen
 from lengen import ArithmeticData, SettingError, Spec, TrainSpec, replace, validate, verify
-from lengen.callbacks.learning_curves import LearningCurves, Losses, digit_losses, response_losses
+from lengen.callbacks.curves_by_length import LearningCurves, Losses, digit_losses, response_losses
 from lengen.callbacks.loggers import METRICS, read_metrics
 from lengen.data.task_data import TaskData, targets
 from lengen.formats.base import PAD

@@ -15,7 +15,7 @@ from lengen.callbacks.accuracy_grid import score_cell
 from lengen.callbacks.loggers import METRICS
 from lengen.callbacks.resuming import CHECKPOINT
 from lengen.digits import generator
-from lengen.encodings.alibi_rotary_and_keys import RelativeKeys
+from lengen.encodings.alibi_rope_and_keys import RelativeKeys
 from lengen.model_probing import longest_problems
 from lengen.models.blocks import Context
 from lengen.settings.changes import overlay

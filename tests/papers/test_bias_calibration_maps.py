@@ -14,7 +14,7 @@ from lengen.metrics.run_measures import Missing
 from lengen.models.window_masks import window_cross, window_self
 from lengen.results.records import MODES, Grid, Run
 from lengen.settings.changes import overlay
-from papers.bias_calibration import drawings
+from papers.bias_calibration import special_plots
 from papers.bias_calibration.experiments import FIGURES
 from papers.bias_calibration.measures import follows, shares_near
 from papers.bias_calibration.procedures import heads_by_operand
@@ -138,12 +138,12 @@ def attentive(name: str, arrays) -> dict:
 
 def test_the_sharpest_heads_are_found_and_every_head_is_coloured_by_its_values():
     made = run("fig9/addition", arrays=ADDITION)
-    first, second, third, *_ = drawings.cross_lines(made)
+    first, second, third, *_ = special_plots.cross_lines(made)
     assert [(line.head, line.place) for line in (first, second, third)] == [(1, 19), (2, 19), (6, 9)]
     assert first.weight == pytest.approx(0.94)
     # of the heads on the first operand only 6 is sharp; in reading order it comes first
-    assert [line.head for line in drawings.by_operand(made)] == [6, 1]
-    assert [(line.head, line.place) for line in drawings.self_lines(made)[:2]] == [(4, 1), (5, 0)]
+    assert [line.head for line in special_plots.by_operand(made)] == [6, 1]
+    assert [(line.head, line.place) for line in special_plots.self_lines(made)[:2]] == [(4, 1), (5, 0)]
     found = maps(draw("fig4", {f"{PAPER}/fig4/addition": calibrated("fig4/addition")}))
     assert len(found) == 8 + 8  # self-attention of all heads below cross-attention
     assert found[2].images[0].get_clim() == pytest.approx((-0.3, 0.0))
@@ -156,7 +156,7 @@ def test_the_sharpest_heads_are_found_and_every_head_is_coloured_by_its_values()
 def test_lines_are_means_along_the_anti_diagonal(trained, rows, columns, seed):
     made = run("fig8/successor", arrays={"probe0.cross": np.random.default_rng(seed).random((2, rows, columns))})
     made.info["spec"]["data"]["task"]["digits"] = trained
-    best = drawings.cross_lines(made)[0]
+    best = special_plots.cross_lines(made)[0]
     weights = made.arrays["probe0.cross"]
     used = range(min(trained, rows))
     every = [np.mean([weights[h, i, c - i] for i in used]) for h in range(2) for c in range(used[-1], columns)]
@@ -168,7 +168,7 @@ def test_lines_are_means_along_the_anti_diagonal(trained, rows, columns, seed):
 def test_self_lines_survive_every_size(trained, rows):
     made = run("fig8/successor", arrays={"probe0.self": np.tile(np.eye(rows), (3, 1, 1))})
     made.info["spec"]["data"]["task"]["digits"] = trained
-    assert drawings.self_lines(made)[0] == drawings.Line(0, 0, 1.0)
+    assert special_plots.self_lines(made)[0] == special_plots.Line(0, 0, 1.0)
 
 
 @pytest.mark.slow

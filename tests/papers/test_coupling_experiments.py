@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from matplotlib.axes import Axes
 
 from lengen import Addition, NoEncoding, plotting
-from lengen.callbacks.attention_maps import measure_attention
+from lengen.callbacks.attention_maps_and_probes import measure_attention
 from lengen.metrics.run_measures import Missing
 from lengen.results.records import AttentionMap
 from lengen.settings.changes import overlay
 from lengen.solve import encode
-from papers.coupling import drawings, measures
+from papers.coupling import measures, special_plots
 from papers.coupling import parity_by_ones as ones
 from papers.coupling import sums_by_start_id as start_ids
 from papers.coupling.experiments import EXPERIMENTS, FIGURES
@@ -212,7 +212,7 @@ def test_the_picture_the_csv_and_the_measure_of_claims_hold_the_overlap():
     titles = [axes.get_title() for axes in drawing.findobj(Axes) if axes.images]
     assert titles[:4] == [*measures.HEADS]
     assert titles[4:8] == [f"layer 1, head {head}" for head in (2, 1, 4, 3)]
-    rows = list(csv.DictReader(io.StringIO(drawings.overlap_csv(runs(*ATTENTION.reads[:2])))))
+    rows = list(csv.DictReader(io.StringIO(special_plots.overlap_csv(runs(*ATTENTION.reads[:2])))))
     assert len(rows) == 2 * 4 * 4
     for row in rows[16:]:
         expected = int(row["head"]) == [2, 1, 4, 3][int(row["constructed_head"]) - 1]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from papers.coupling.construction import vertices
 from tests.papers import theorem
 from tests.papers.theorem import VOCAB, Printed, example

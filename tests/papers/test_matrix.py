@@ -22,7 +22,7 @@ from lengen.training import calibration
 from lengen.training import run as training
 from lengen.training.dispatch import run_setting
 from lengen.training.model_building import build_model
-from papers.matrix import drawings, procedures
+from papers.matrix import procedures, special_plots
 from papers.matrix.experiments import EXPERIMENTS, FIGURES, cell
 from papers.matrix.settings import ROOM, TASKS
 from papers.matrix.tricks import BASELINES, CONTROLS, FARTHEST, LEFT_OUT, TRICKS
@@ -199,11 +199,11 @@ def test_a_control_is_shown_where_its_statement_holds():
         "copy/plain": [1, 1, 1, 1], "copy/rope": [1, 1, 5, 1], "copy/index_hints": [1.5, 2, 2, 1.5],
         "copy/hard_alibi": [1.5, 2, 1, 5], "copy/randomised": [2, 2, 2, 2], "copy/association": [5, 5, 5],
     })  # fmt: skip
-    said = {trick: drawings.verdict(trick, some) for trick, control in CONTROLS.items() if control.task == "copy"}
+    said = {trick: special_plots.verdict(trick, some) for trick, control in CONTROLS.items() if control.task == "copy"}
     assert said == {
         "index_hints": "shown", "hard_alibi": "not shown", "randomised": "not shown", "association": "too few seeds",
     }  # fmt: skip
-    assert drawings.verdict("coupled", some) == "no runs yet"
+    assert special_plots.verdict("coupled", some) == "no runs yet"
     found = {answer.statement.id: answer for answer in answers("matrix", lambda name, profile: some.get(name, []))}
     words = {finding.part.left[0].split("/")[2]: finding.word for finding in found["copies"].findings}
     assert [name for name, word in words.items() if word == "holds"] == ["index_hints"]

@@ -9,7 +9,7 @@ import torch
 
 from lengen import DigitSteps, Linear, ModelSpec, RandomSpaces, TaskData, TwoOperandAddition
 from lengen.digits import Problems, generator
-from lengen.encodings.alibi_rotary_and_keys import ALiBi
+from lengen.encodings.alibi_rope_and_keys import ALiBi
 from lengen.formats.base import PAD
 from lengen.metrics.run_measures import LEARNED
 from lengen.models import Record

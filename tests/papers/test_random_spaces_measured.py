@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import lengen
 from lengen import SUBTASKS, ArithmeticData, DataSpec, Decoder, Linear, RandomSpaces, Spec, from_dict, generate, verify
 from lengen.callbacks.loggers import METRICS, read_metrics
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.experiment import PROFILES
 from lengen.formats.base import END, PAD
 from lengen.settings.changes import overlay

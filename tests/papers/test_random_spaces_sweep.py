@@ -13,7 +13,7 @@ from lengen import SUBTASKS
 from lengen.results.records import AttentionMap
 from papers.random_spaces import table4_3, unequal_lengths
 from papers.random_spaces import table4_3_by_training_accuracy as undertraining
-from papers.random_spaces.drawings import certainties, largest
+from papers.random_spaces.special_plots import certainties, largest
 from tests.papers import runs_random_spaces as stored
 
 MODES = {"teacher_forced": "greedy", "sampled": "sampled"}

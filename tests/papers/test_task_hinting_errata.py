@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.models.blocks import FeedForward
 from papers.task_hinting.construction import vectors
 from papers.task_hinting.experiments import EXPERIMENTS

@@ -12,10 +12,10 @@ from lengen import TaskData
 from lengen.experiment import PROFILES
 from lengen.results.records import Grid, Run
 from lengen.settings.changes import overlay
-from papers.task_hinting import drawings
-from papers.task_hinting.drawings import DELIMITER, LOOKS, Probe, View
+from papers.task_hinting import special_plots as plots
 from papers.task_hinting.experiments import EXPERIMENTS, FIGURES
 from papers.task_hinting.profiles import FORMAT, SIZES
+from papers.task_hinting.special_plots import DELIMITER, LOOKS, Probe, View
 from reproduce.store.checkout import stores
 from tests.fixtures.runs import counted
 
@@ -81,17 +81,17 @@ def test_a_probe_says_where_a_number_stands_and_what_is_looked_at():
     assert [ONE.written(token) for token in ("5", "17", "43", "78", "92")] == [6, 7, 8, 9, 10]
     assert [TOKENS[ONE.written(token)] for token in ("5", "43", "92")] == ["5", "43", "92"]
     assert [REPEATED.written(token) for token in ("2", "3", "10")] == [5, 7, 8]
-    assert drawings._input(ONE) == View(2, {"itself": "43"}, (0, 0))
-    assert drawings._output(ONE) == View(8, {"itself": "43", "its successor": "78"}, (1, 2))
-    assert drawings._delimiter(ONE) == View(5, {"itself": DELIMITER, "the minimum": "5"}, (0, 2))
+    assert plots._input(ONE) == View(2, {"itself": "43"}, (0, 0))
+    assert plots._output(ONE) == View(8, {"itself": "43", "its successor": "78"}, (1, 2))
+    assert plots._delimiter(ONE) == View(5, {"itself": DELIMITER, "the minimum": "5"}, (0, 2))
     largest = Probe(("5", "92", DELIMITER, "5", "92"), (), {})
-    assert drawings._output(largest) == View(4, {"itself": "92"}, (1, 2)), "the last of a short input has no successor"
-    places, ticks = drawings._across(("PAD", *map(str, range(1, 11)), DELIMITER))
+    assert plots._output(largest) == View(4, {"itself": "92"}, (1, 2)), "the last of a short input has no successor"
+    places, ticks = plots._across(("PAD", *map(str, range(1, 11)), DELIMITER))
     assert places.tolist() == [13, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12]
     assert ticks == {5: "5", 10: "10", 12: DELIMITER}
-    assert drawings.probed(run("fig4.12/none", arrays=probed())).tokens == TOKENS
+    assert plots.probed(run("fig4.12/none", arrays=probed())).tokens == TOKENS
     for name in probed():
-        assert drawings.probed(run("fig4.12/none", arrays={k: v for k, v in probed().items() if k != name})) is None
+        assert plots.probed(run("fig4.12/none", arrays={k: v for k, v in probed().items() if k != name})) is None
 
 
 def probed() -> dict[str, np.ndarray]:
@@ -129,21 +129,21 @@ def test_tables_and_constructions_have_medians_ranges_and_longest_sorted_lengths
         "task_hinting/table1/tempered": [],
         "task_hinting/table1/hinting": [run("table1/hinting", counts=(1, 2), **short)],
     }
-    assert drawings.table_csv(runs).splitlines() == [
+    assert plots.table_csv(runs).splitlines() == [
         "variant,length,median_percent,lowest_percent,highest_percent,seeds", "standard,5,99.750,99.500,100.000,3",
         "standard,20,50.000,49.750,74.500,3", "hinting,5,100.000,100.000,100.000,1",
         "hinting,20,50.000,50.000,50.000,1",
     ]  # fmt: skip
-    assert drawings.longest_sorted([run("thm5.1/x", reach=510)]) == 15, "at 15 exactly 99 %, at 20 98 %"
-    assert drawings.longest_sorted([run("thm5.1/x", 4)]) == 10 and drawings.longest_sorted([run("thm5.1/x", 5)]) == 0
-    assert drawings.longest_sorted([run("thm5.1/x", 4), run("thm5.1/x", reach=510), run("thm5.1/x", 5)]) == 15
-    assert drawings.longest_sorted([]) == 0
+    assert plots.longest_sorted([run("thm5.1/x", reach=510)]) == 15, "at 15 exactly 99 %, at 20 98 %"
+    assert plots.longest_sorted([run("thm5.1/x", 4)]) == 10 and plots.longest_sorted([run("thm5.1/x", 5)]) == 0
+    assert plots.longest_sorted([run("thm5.1/x", 4), run("thm5.1/x", reach=510), run("thm5.1/x", 5)]) == 15
+    assert plots.longest_sorted([]) == 0
     runs = {"thm5.1/x": [run("thm5.1/x", reach=510)], "thm5.1/y": [run("thm5.1/y", 5)], "thm5.1/z": []}
-    (axes,) = drawings.formats(None, runs, {}).axes
+    (axes,) = plots.formats(None, runs, {}).axes
     lines = {line.get_label(): (line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.lines}
     assert lines == {"bound": ([8, 24, 53], [32, 724, 16_777_216]), "numbers 1 to 100": ([24], [15])}
     del runs["thm5.1/x"]
-    assert [text.get_text() for text in drawings.formats(None, runs, {}).axes[0].texts] == ["no runs"]
+    assert [text.get_text() for text in plots.formats(None, runs, {}).axes[0].texts] == ["no runs"]
 
 
 def shares(name: str, *cell: int) -> list[float]:

@@ -23,8 +23,8 @@ from lengen.results.records import Counts, Grid, KeyCount
 from lengen.settings.changes import overlay
 from lengen.settings.sections import Trained
 from lengen.settings.spec import Spec, replace
-from lengen.tasks.any_base import NByOne, PairAddition, Successor
 from lengen.tasks.running_reductions import ListOpsMax, ListOpsMin, RunningXor
+from lengen.tasks.successor_and_pair_tasks import NByOne, PairAddition, Successor
 from lengen.training import operation_counts as operations
 from papers.bias_calibration.profiles import profile
 from papers.bias_calibration.settings import calibrated, plain, relative, scaffolded, with_code_masks

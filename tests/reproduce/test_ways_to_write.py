@@ -10,7 +10,7 @@ import pytest
 
 import lengen
 from lengen import Addition, ListOps, Multiplication, Parity
-from lengen.data.problem_text import SpellingError, typed_operands
+from lengen.data.reading_problems import SpellingError, typed_operands
 from reproduce.catalogue import CATALOGUE
 from reproduce.cli import main
 from reproduce.commands.command_table import SHELLS

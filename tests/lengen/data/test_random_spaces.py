@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lengen import SUBTASKS, Abacus, ArithmeticData, Coupled, DataSpec, RandomSpaces, TrainSpec, TwoOperandAddition
-from lengen.data.batch import Spaces, spread
+from lengen.data.batch_and_random_spaces import Spaces, spread
 from lengen.data.batch_writer import Writer
 from lengen.digits import Problems, generator
 from lengen.formats.base import PAD

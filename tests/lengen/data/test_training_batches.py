@@ -10,10 +10,10 @@ import torch
 
 import lengen
 from lengen import Addition, ArithmeticData, Consecutive, Copy, PairAddition, SettingError, TaskData, Tempered, replace
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.task_data import CHECKED
 from lengen.digits import generator
-from lengen.encodings.alibi_rotary_and_keys import ALiBi
+from lengen.encodings.alibi_rope_and_keys import ALiBi
 from lengen.formats.base import PAD, Layout
 from lengen.formats.linear import LinearFormat
 from tests.fixtures.refusals import refused

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lengen import SettingError, TaskData, build_model, validate
 from lengen.encodings.absolute import Learned, NoEncoding, Sinusoidal
-from lengen.encodings.alibi_rotary_and_keys import ALiBi, RelativeKeys, Rotary, alibi_slopes
+from lengen.encodings.alibi_rope_and_keys import ALiBi, RelativeKeys, Rotary, alibi_slopes
 from lengen.encodings.base import Encoding, module
 from lengen.encodings.fire import Fire
 from lengen.encodings.fire import numbers as fire_numbers

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import lengen
 from lengen import ArithmeticData, Consecutive, Cyclic, HardALiBi, ModelSpec, Rotary, Spec, Window, build_model, replace
 from lengen import Decoder as Causal
-from lengen.callbacks.attention_maps import AttentionMaps, example_maps, keys_holding, measure_attention
+from lengen.callbacks.attention_maps_and_probes import AttentionMaps, example_maps, keys_holding, measure_attention
 from lengen.digits import generator
 from lengen.models import Decoder
 from lengen.models.attention import ALL, attend, attention_weights, causal_mask, last_keys

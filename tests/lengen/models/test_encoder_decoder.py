@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from lengen import ArithmeticData, Given, SettingError, TestSpec, Window, build_model
-from lengen.data.batch import Batch, Source
+from lengen.data.batch_and_random_spaces import Batch, Source
 from lengen.formats.base import PAD
 from lengen.models import Decoder, Encoder
 from lengen.settings.spec import validate as check_setting

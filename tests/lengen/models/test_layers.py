@@ -10,8 +10,7 @@ from torch.nn import functional
 from torch.nn.functional import rms_norm
 
 from lengen import EncoderDecoder, SequenceModule, build_model, replace
-from lengen.models.attention import SHORT, attend, causal_mask
-from lengen.models.layers import (
+from lengen.models.activations_and_norms import (
     RMSNorm,
     Rounds,
     fast_rms_norm,
@@ -24,6 +23,7 @@ from lengen.models.layers import (
     rounded,
     rounded_products,
 )
+from lengen.models.attention import SHORT, attend, causal_mask
 from tests.fixtures.models import data_for, encoder_decoder
 from tests.fixtures.settings import TRAIN, data_spec, spec
 

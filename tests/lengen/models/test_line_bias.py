@@ -15,7 +15,7 @@ from torch import Tensor
 import lengen
 from benchmarks.calibration import calibration_loop
 from lengen import AttentionBias, Consecutive, Decoder, Given, Learned, Lines, LineWindow, SettingError, Spec, Tempered
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.digits import generator
 from lengen.models import Decoder as DecoderModel
 from lengen.models import Record, Transformer

@@ -11,14 +11,14 @@ from torch import Tensor, nn
 
 import lengen
 from lengen import Addition, ArithmeticData, Copy, DataSpec, EncoderDecoder, Linear, LoopsByLength, Spec, replace
-from lengen.data.batch import Batch, Source, response_start
+from lengen.data.batch_and_random_spaces import Batch, Source, response_start
 from lengen.data.task_data import TaskData
 from lengen.digits import generator
 from lengen.formats.base import END, PAD, Layout
 from lengen.models import Record, Transformer
 from lengen.models.attention import causal_mask
-from lengen.models.base import loops_of
 from lengen.models.blocks import Context
+from lengen.models.transformer import loops_of
 from lengen.settings.model import ModelSpec
 from lengen.settings.spec import validate
 from lengen.training.compilation import choose

@@ -8,7 +8,7 @@ import torch
 
 from lengen import ArithmeticData, SequenceModule, Spec, Tempered, build_model, replace
 from lengen.digits import Problems, generator
-from lengen.encodings.alibi_rotary_and_keys import alibi_slopes
+from lengen.encodings.alibi_rope_and_keys import alibi_slopes
 from lengen.models import Decoder
 from lengen.training.module import build_optimizer
 from tests.fixtures.decoding import check_decoding

@@ -11,7 +11,7 @@ import torch
 
 import lengen
 from lengen import replace
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.part import kinds
 from lengen.tasks.base import Row
 from lengen.tasks.sequence_base import Skewed

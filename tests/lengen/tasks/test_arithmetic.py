@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from lengen import ListOps, SettingError
 from lengen.digits import OperandError, Problems, generator
-from lengen.tasks.any_base import Arithmetic
 from lengen.tasks.listops import evaluated, written
+from lengen.tasks.successor_and_pair_tasks import Arithmetic
 from tests.fixtures import plain
 from tests.fixtures.refusals import refused
 from tests.fixtures.settings import FIXED

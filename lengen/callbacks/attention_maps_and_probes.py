@@ -13,7 +13,7 @@ from lightning import LightningModule, Trainer
 from torch import Tensor
 
 from lengen.callbacks.accuracy_grid import Measurement
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.datamodule import ArithmeticData, data_of
 from lengen.data.task_data import TaskData
 from lengen.digits import OperandError, problem_texts, whole

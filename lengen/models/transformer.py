@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from lengen.data.batch import Batch, response_start
+from lengen.data.batch_and_random_spaces import Batch, response_start
 from lengen.encodings.absolute import sinusoids
 from lengen.encodings.base import built
 from lengen.models.blocks import NORMS, Attention, Block, Context, FeedForward

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, pad
 
 from lengen.callbacks.accuracy_grid import model_of
-from lengen.data.batch import Batch
+from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.datamodule import ArithmeticData, data_of
 from lengen.data.task_data import TaskData
 from lengen.decoding.decoding import responses
