@@ -122,7 +122,7 @@ class Task:
         if self.pick is not None:
             return self.pick(random, length)
         if not self.numbers:
-            return ("".join(str(int(random.random() * len(self.like.symbols))) for _ in range(length)),)
+            return (numerals(random, length, len(self.like.symbols)),)
         if self.second == "operands":
             return tuple(number(random, length) for _ in range(count))
         others = (count,) if self.second else (self.fixed,) * bool(self.fixed)
@@ -166,7 +166,13 @@ def number(random: Random, digits: int) -> str:
     Only `Random.random`, which no version changes.
     """
     first = int(random.random() * 9) + 1 if digits > 1 else int(random.random() * 10)
-    return str(first) + "".join(str(int(random.random() * 10)) for _ in range(digits - 1))
+    return str(first) + numerals(random, digits - 1, 10)
+
+
+def numerals(random: Random, places: int, symbols: int) -> str:
+    """Return so many symbols, drawn one after the other."""
+    draw = random.random  # a problem may have a thousand of them
+    return "".join(["0123456789"[int(draw() * symbols)] for _ in range(places)])
 
 
 def _chained(name: str, random: Random, length: int, part: int) -> tuple[str, ...]:
@@ -174,13 +180,10 @@ def _chained(name: str, random: Random, length: int, part: int) -> tuple[str, ..
     room = length - (name == "subtraction")  # the first place lends, so that the result is not negative
     chain = min(ceil(length / part), room)
     start = 0 if name == "successor" else int(random.random() * (room - chain + 1))
-    rows = []
-    for place in range(length):  # from the units on
-        behind = place - start
-        kind = 0 if behind == 0 else 1 if 0 < behind < chain else 2 if behind == chain else 3
-        pairs = _pairs(name, kind, place == length - 1)
-        rows.append(pairs[int(random.random() * len(pairs))])
-    texts = tuple("".join(map(str, digits)) for digits in zip(*reversed(rows), strict=True))
+    kinds = [*[3] * start, 0, *[1] * (chain - 1), 2, *[3] * length][:length]  # from the units on
+    inner, draw = [_pairs(name, kind, False) for kind in range(4)], random.random
+    places = [*map(inner.__getitem__, kinds[:-1]), _pairs(name, kinds[-1], True)]
+    texts = tuple(map("".join, zip(*[pairs[int(draw() * len(pairs))] for pairs in places][::-1], strict=True)))
     return texts[:1] if name == "successor" else texts
 
 
@@ -193,10 +196,10 @@ FITS: dict[str, tuple[Callable[[int, int], bool], ...]] = {
 
 
 @cache
-def _pairs(name: str, kind: int, leading: bool) -> list[tuple[int, int]]:
+def _pairs(name: str, kind: int, leading: bool) -> list[tuple[str, str]]:
     """Return the pairs of digits that fit a place, in order; a number begins with no zero, and a successor has one."""
     seconds = range(1) if name == "successor" else range(leading, 10)
-    return [(a, b) for a in range(leading, 10) for b in seconds if FITS[name][kind](a, b)]
+    return [(str(a), str(b)) for a in range(leading, 10) for b in seconds if FITS[name][kind](a, b)]
 
 
 ALPHABET = 100
