@@ -199,7 +199,7 @@ NO_SIZE = ("large", "long", "unread")
 
 
 @dataclass(frozen=True)
-class Value:
+class AxisValue:
     """A value of an axis: its label in pictures, and its changes, the last on top."""
 
     label: str
@@ -211,30 +211,30 @@ class Axis:
     """One varied setting: part of the name of an experiment -> value."""
 
     name: str
-    values: Mapping[str, Value]
+    values: Mapping[str, AxisValue]
 
 
 def axis(name: str, values: Mapping[str, Any] | Sequence[Any], field: str = "", unit: str = "") -> Axis:
     """Return an axis.
 
     Args:
-        values: part of a name -> `Value`, or label with layers, or label. With a ``field`` (``model.heads``): numbers,
-            or part of a name -> number, or (number at the paper profile, number below it).
+        values: part of a name -> `AxisValue`, or label with layers, or label. With a ``field`` (``model.heads``):
+            numbers, or part of a name -> number, or (number at the paper profile, number below it).
         unit: follows the number in a label.
     """
     items = values.items() if isinstance(values, Mapping) else ((str(value), value) for value in values)
     return Axis(name, {slug: _value(slug, value, field, unit) for slug, value in items})
 
 
-def _value(slug: str, value: Any, field: str, unit: str) -> Value:
-    if isinstance(value, Value):
+def _value(slug: str, value: Any, field: str, unit: str) -> AxisValue:
+    if isinstance(value, AxisValue):
         return value
     if field:
         paper, small = value if isinstance(value, tuple) else (value, value)
         label = f"{{{field}}} {unit}".strip()
-        return Value(label, (ByProfile(paper={field: paper}, cpu={field: small}, smoke={field: paper}),))
+        return AxisValue(label, (ByProfile(paper={field: paper}, cpu={field: small}, smoke={field: paper}),))
     label, *layers = value if isinstance(value, tuple) else (value,)
-    return Value(label, tuple(layers))
+    return AxisValue(label, tuple(layers))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from reproduce.store.files import StoreError, write_bytes
 from reproduce.store.store import Store
 
 if TYPE_CHECKING:
-    from lengen.plotting.frames import Value
+    from lengen.plotting.frames import Point
 
 NUMBER = r"(?:[A-Z]\.)?\d[^\W_]*(?:\.\d[^\W_]*)?"
 """Numbers of figures in papers: 1, 7a, 4.1 or B.1."""
@@ -267,7 +267,7 @@ def _own(figure: Figure) -> Sequence[str]:
 
 
 @functools.cache
-def published(paper: str, profile: str) -> "Mapping[str, Sequence[Value]]":
+def published(paper: str, profile: str) -> "Mapping[str, Sequence[Point]]":
     """Map each experiment to its published values and to those of experiments that have the same runs at a profile.
 
     Empty if the paper has no published.toml or is unknown.
@@ -276,20 +276,20 @@ def published(paper: str, profile: str) -> "Mapping[str, Sequence[Value]]":
         return {}
     experiments = {item.name: item for item in CATALOGUE.experiments(paper) if "paper" in item.specs}
     homes = CATALOGUE.homes(paper, profile)
-    by_home: dict[str, dict[Value, None]] = {}
+    by_home: dict[str, dict[Point, None]] = {}
     for value in values(paper, again=True):
         for name in value.experiments:
             by_home.setdefault(homes[name], {})[_drawn_value(value, experiments[name])] = None
     return {name: tuple(by_home[homes[name]]) for name in experiments if homes[name] in by_home}
 
 
-def _drawn_value(published: Published, experiment: Experiment) -> "Value":
+def _drawn_value(published: Published, experiment: Experiment) -> "Point":
     """Return one measurement with the cells of the published setting that it is about, a share between 0 and 1."""
-    from lengen.plotting.frames import Value
+    from lengen.plotting.frames import Point
 
     span = experiment.specs["paper"].data.trained
     lengths = published.lengths or (span.length,)
-    return Value(
+    return Point(
         value=published.published / 100 if published.unit == "%" else published.published,
         relation=published.relation,
         lengths=(min(lengths), max(lengths)),

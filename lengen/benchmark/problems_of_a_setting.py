@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from lengen.benchmark.problem import Problem
-from lengen.benchmark.scoring import MODE, PredictionError, Row, by_id
+from lengen.benchmark.scoring import MODE, Prediction, PredictionError, by_id
 from lengen.data.batch_and_random_spaces import Batch, response_start
 from lengen.data.reading_problems import cleaned
 from lengen.data.task_data import TaskData
@@ -21,7 +21,7 @@ from lengen.part import SettingError
 from lengen.results.records import Counts, Grid
 from lengen.tasks.base import typed
 
-Line = dict[str, Any]
+JsonLine = dict[str, Any]
 
 
 def of_tests(data: TaskData, name: str, examples: int) -> str:
@@ -34,7 +34,7 @@ def of_tests(data: TaskData, name: str, examples: int) -> str:
     return f"{name}{seed}{part}"
 
 
-def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name: str) -> Iterator[Line]:
+def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name: str) -> Iterator[JsonLine]:
     """Yield the test problems of cells, with prompt and response as the setting writes them beside the plain ones.
 
     Raises `SettingError` for a task whose operands cannot be read back.
@@ -58,7 +58,7 @@ def tests(data: TaskData, cells: Iterable[tuple[int, int]], examples: int, name:
             yield problem._asdict() | _written(data, batch, place)
 
 
-def training(data: TaskData, steps: Iterable[int], name: str) -> Iterator[Line]:
+def training(data: TaskData, steps: Iterable[int], name: str) -> Iterator[JsonLine]:
     """Yield the training examples of steps as the setting writes them, exactly those that a run of this seed sees."""
     for step in steps:
         batch = data.batch(step)
@@ -70,7 +70,7 @@ def training(data: TaskData, steps: Iterable[int], name: str) -> Iterator[Line]:
             yield {"id": id, "task": data.spec.data.task.name, "text": text, "split": "train"}
 
 
-def _written(data: TaskData, batch: Batch, place: int) -> Line:
+def _written(data: TaskData, batch: Batch, place: int) -> JsonLine:
     tokens: Tensor = batch.tokens[place]
     if batch.source is not None:
         text = data.vocab.decode(batch.source.tokens[place])
@@ -79,7 +79,7 @@ def _written(data: TaskData, batch: Batch, place: int) -> Line:
     return {"written_prompt": data.vocab.decode(tokens[:start]), "written_response": data.vocab.decode(tokens[start:])}
 
 
-def scored(data: TaskData, name: str, rows: Sequence[Row], units_first: bool = False) -> Grid:
+def scored(data: TaskData, name: str, rows: Sequence[Prediction], units_first: bool = False) -> Grid:
     """Count predictions for a setting's own problems: ``raw`` ones by all metrics of its runs, or answers.
 
     Raises `PredictionError` for an id that no problem has, or for both kinds in one cell.

@@ -23,7 +23,7 @@ MODE = "free_running"
 """All answers are texts that the model wrote itself."""
 GZIP = b"\x1f\x8b"
 """Beginning of a compressed file."""
-Row = Mapping[str, Any]
+Prediction = Mapping[str, Any]
 """A prediction: ``id`` and ``prediction`` or ``raw``, perhaps ``seed``."""
 
 
@@ -77,13 +77,13 @@ def read_samples(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def check_given(rows: Sequence[Row], where: str = "") -> None:
+def check_given(rows: Sequence[Prediction], where: str = "") -> None:
     """Raise `PredictionError` if there are rows and none says anything: a field may be misspelt."""
     if rows and not any("prediction" in row or "raw" in row for row in rows):
         raise PredictionError(f"{where}no row has a prediction, or raw, beside the id; docs/benchmark.md has the form")
 
 
-def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
+def answer_of(row: Prediction, task: str, units_first: bool = False) -> str | None:
     """Return the answer that a prediction contains, as it is compared; None if there is none.
 
     ``prediction`` is the answer; without it the answer is the text of ``raw`` behind its last ``=`` or ``>``, up to a
@@ -98,7 +98,7 @@ def answer_of(row: Row, task: str, units_first: bool = False) -> str | None:
     return known.cleaned(str(text), units_first) if known else cleaned(str(text), number=False)
 
 
-def decoration(rows: Iterable[Row]) -> str:
+def decoration(rows: Iterable[Prediction]) -> str:
     """Return the sentence on characters that stand in every prediction and in no true answer, or nothing.
 
     >>> decoration([{"prediction": "16$"}, {"prediction": "$7"}])
@@ -110,20 +110,20 @@ def decoration(rows: Iterable[Row]) -> str:
     return f"every prediction has {shown}, which no answer has: it counts as part of the answer" if shown else ""
 
 
-def by_seed(rows: Iterable[Row]) -> dict[int, list[Row]]:
+def by_seed(rows: Iterable[Prediction]) -> dict[int, list[Prediction]]:
     """Return predictions by their seed, 0 if they name none or if there are none."""
-    rows_of: dict[int, list[Row]] = {}
+    rows_of: dict[int, list[Prediction]] = {}
     for row in rows:
         rows_of.setdefault(row.get("seed", 0), []).append(row)
     return dict(sorted(rows_of.items())) or {0: []}
 
 
-def by_id(rows: Iterable[Row]) -> dict[str, Row]:
+def by_id(rows: Iterable[Prediction]) -> dict[str, Prediction]:
     """Return predictions of one seed by the id of their problem.
 
     Raises `PredictionError` for an id that occurs twice.
     """
-    rows_of: dict[str, Row] = {}
+    rows_of: dict[str, Prediction] = {}
     for row in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("id"), str):
             raise PredictionError(
@@ -204,7 +204,7 @@ def in_order(problems: Sequence[Problem], texts: Sequence[object]) -> list[dict[
 
 def score(
     problems: Iterable[Problem],
-    predictions: "Iterable[Row | str | None] | Mapping[str, str] | Path",
+    predictions: "Iterable[Prediction | str | None] | Mapping[str, str] | Path",
     *,
     units_first: bool = False,
 ) -> Scores:
@@ -253,7 +253,7 @@ def score(
     return grid
 
 
-def _rows(problems: Sequence[Problem], predictions: object) -> Iterable[Row]:
+def _rows(problems: Sequence[Problem], predictions: object) -> Iterable[Prediction]:
     """Return predictions as rows, in whichever form they are given."""
     if isinstance(predictions, Path) or (isinstance(predictions, str) and predictions.endswith((".jsonl", ".gz"))):
         return read_predictions(Path(predictions))

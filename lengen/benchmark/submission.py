@@ -12,7 +12,7 @@ import msgspec
 
 from lengen.benchmark import scoring
 from lengen.benchmark.problem import PROTOCOL, frozen, sum_of
-from lengen.benchmark.scoring import PredictionError, Row, Scores, by_seed, over_seeds
+from lengen.benchmark.scoring import Prediction, PredictionError, Scores, by_seed, over_seeds
 from lengen.benchmark.tasks import CHAINS, TASKS, TaskError, task_of
 
 HEADER = "submission.json"
@@ -86,7 +86,7 @@ def header(model: str, task: str, size: int, version: int = 2, **fields: Any) ->
     return msgspec.convert(made | {"parameters": 0, "model": model, "task": task, "size": size} | fields, Header)
 
 
-def write_submission(folder: Path, head: Header, rows: Sequence[Row]) -> list[Path]:
+def write_submission(folder: Path, head: Header, rows: Sequence[Prediction]) -> list[Path]:
     """Write the two files of a submission. Predictions of other seeds and splits stay, and so does their header.
 
     Raises `PredictionError` if they are of another model, task, size or order of digits.

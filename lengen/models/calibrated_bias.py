@@ -33,7 +33,7 @@ CLOSED = float("-inf")
 ROUNDING = 1e-9
 """Part of the largest absolute line value that counts as rounding: equal lines stay equal in whatever order summed."""
 
-Line = Literal["mean", "sum"]
+LineValue = Literal["mean", "sum"]
 
 
 class CalibrationError(ValueError):
@@ -42,7 +42,7 @@ class CalibrationError(ValueError):
 
 def calibrate_bias(
     attention: Tensor, size: tuple[int, int], directions: Iterable[tuple[int, int]], sigma: float = 2.0, *,
-    line: Line = "mean",
+    line: LineValue = "mean",
 ) -> Tensor:  # fmt: skip
     """Return bias (heads, M, N) that opens the lines standing out in ``attention`` and closes all else with -inf.
 
@@ -85,7 +85,7 @@ def calibrate_bias(
     return bias.where(picked[:, None, None], 0.0).to(like)
 
 
-def line_values(attention: Tensor, slope: int, line: Line = "mean") -> tuple[Tensor, Tensor]:
+def line_values(attention: Tensor, slope: int, line: LineValue = "mean") -> tuple[Tensor, Tensor]:
     """Return, on the CPU, ids (L,) of the lines of one slope, rising, and their float64 values (heads, L).
 
     This is step 2.1 (Figure 3).

@@ -16,7 +16,7 @@ with extra():
     from lengen.experiment import Runs
     from lengen.metrics.run_measures import learned
     from lengen.plotting.attention import (
-        Row,
+        MapRow,
         attention,
         attention_map,
         attention_scale,
@@ -27,7 +27,7 @@ with extra():
     )
     from lengen.plotting.caption import caption
     from lengen.plotting.curves import curves, training
-    from lengen.plotting.frames import MEASURES, Published, Value, arrays, medians, metrics, scores, values
+    from lengen.plotting.frames import MEASURES, Point, Published, arrays, medians, metrics, scores, values
     from lengen.plotting.grid import HEAT, cells, grid, heat_map, outline, table
     from lengen.plotting.layout import (
         COLUMN,

@@ -28,7 +28,7 @@ TALLEST = 9.0
 """Inches of all rows together, so that they fit a page."""
 
 
-class Row(NamedTuple):
+class MapRow(NamedTuple):
     """Maps of one model."""
 
     label: str
@@ -48,11 +48,11 @@ def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
         record = next((run.attention for run in learned(group) if run.attention is not None), None)
         if record is not None:
             lacking = "" if most_have_learned(group) else "\n(not learned)"
-            rows.append(Row(label(item, group).replace(", ", ",\n") + lacking, record, structured_heads(record, 3)))
+            rows.append(MapRow(label(item, group).replace(", ", ",\n") + lacking, record, structured_heads(record, 3)))
     return maps(rows)
 
 
-def maps(rows: Sequence[Row]) -> Figure:
+def maps(rows: Sequence[MapRow]) -> Figure:
     """Draw rows of maps with their labels at the left, and one scale."""
     if not rows:
         return empty()
@@ -65,7 +65,7 @@ def maps(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-def draw_rows(grid: np.ndarray, rows: Sequence[Row], inches: float) -> None:
+def draw_rows(grid: np.ndarray, rows: Sequence[MapRow], inches: float) -> None:
     """Draw rows of maps into a grid of axes."""
     for place, (line, row) in enumerate(zip(grid, rows, strict=True)):
         for k, axes in enumerate(line):

@@ -21,7 +21,7 @@ from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
 from lengen.metrics.run_measures import has_learned, most_have_learned
 from lengen.plotting import layout as page
-from lengen.plotting.frames import MEASURES, Published, Value, at_same_lengths, keys, mark, medians, metrics, values
+from lengen.plotting.frames import MEASURES, Point, Published, at_same_lengths, keys, mark, medians, metrics, values
 from lengen.plotting.style import Look, in_order, looks
 from lengen.results.records import Run
 
@@ -30,7 +30,7 @@ PALE = 0.35
 CROWDED = 8
 """Most published marks of a panel that are drawn among ours."""
 
-Line = tuple[str, Experiment, Sequence[Run]]
+Curve = tuple[str, Experiment, Sequence[Run]]
 
 
 def curves(
@@ -57,7 +57,7 @@ def curves(
     lacking = _lacking([group for lines in groups.values() for *_, group in lines])
     compared = [name for name in wanted if MEASURES[name].published and panels != "count"]
 
-    def beside_ours(lines: Sequence[Line], kind: tuple[str, str]) -> dict[str, list[Value]]:
+    def beside_ours(lines: Sequence[Curve], kind: tuple[str, str]) -> dict[str, list[Point]]:
         return {line: at_same_lengths(published.get(item.name, ()), group[0], *kind) for line, item, group in lines}
 
     kinds = {name: (MEASURES[name].published, MEASURES[name].mode) for name in compared}
@@ -125,14 +125,14 @@ def lines_of(picture: Picture, runs: Runs) -> dict[str, tuple[str, str]]:
     }
 
 
-def _looks(groups: Mapping[str, Sequence[Line]], ordered: bool) -> dict[str, Look]:
+def _looks(groups: Mapping[str, Sequence[Curve]], ordered: bool) -> dict[str, Look]:
     named = list(dict.fromkeys(line for lines in groups.values() for line, *_ in lines))
     return in_order(named) if ordered else looks(named)
 
 
-def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewest: int) -> dict[str, list[Line]]:
+def _groups(drawn: Sequence[tuple[Experiment, Sequence[Run]]], panels: str, fewest: int) -> dict[str, list[Curve]]:
     """Return a dictionary from the title of a panel to its lines."""
-    groups: dict[str, list[Line]] = {}
+    groups: dict[str, list[Curve]] = {}
     if panels == "count":
         counts = sorted({cell[1] for _, group in drawn for run in group for cell in run.grid.scores if cell[1:]})
         for count in (count for count in counts if count >= fewest):
@@ -162,8 +162,8 @@ def _cells(
 
 
 def _panel(
-    axes: Axes, lines: Sequence[Line], name: str, styles: Mapping[str, Look], count: int | None,
-    marks: Mapping[str, Sequence[Value]],
+    axes: Axes, lines: Sequence[Curve], name: str, styles: Mapping[str, Look], count: int | None,
+    marks: Mapping[str, Sequence[Point]],
 ) -> None:  # fmt: skip
     for line, _, group in lines:
         frame = values(group, name, count)
@@ -193,7 +193,7 @@ def _line(axes: Axes, frame: pd.DataFrame, look: Look, alpha: float) -> None:
             )  # fmt: skip
 
 
-def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], styles: Mapping[str, Look]) -> None:
+def _published(axes: Axes, marks: Mapping[str, Sequence[Point]], styles: Mapping[str, Look]) -> None:
     """Draw a panel of published values alone: hollow marks joined by a thin line."""
     for line, theirs in marks.items():
         points = sorted((value.lengths[1], value.value) for value in theirs)
@@ -205,7 +205,7 @@ def _published(axes: Axes, marks: Mapping[str, Sequence[Value]], styles: Mapping
             )  # fmt: skip
 
 
-def _name(axes: Axes, lines: Sequence[Line], name: str, log: bool) -> None:
+def _name(axes: Axes, lines: Sequence[Curve], name: str, log: bool) -> None:
     runs = [run for *_, group in lines for run in group]
     tested = sorted({cell[0] for run in runs for cell in run.grid.scores})
     if MEASURES[name].share:
@@ -283,11 +283,11 @@ def training(
         for line, look in entries.items()
     ]
     if len(handles) > 1:
-        page.legend(figure, [*handles, *keys([Value(1.0)] * marked)], lines)
+        page.legend(figure, [*handles, *keys([Point(1.0)] * marked)], lines)
     return figure
 
 
-def _at_end(axes: Axes, theirs: Sequence[Value], styles: Mapping[str, Look]) -> bool:
+def _at_end(axes: Axes, theirs: Sequence[Point], styles: Mapping[str, Look]) -> bool:
     """Draw published values as hollow marks at the end of the training, in the looks of their lengths.
 
     True if any was drawn.

@@ -144,7 +144,7 @@ def medians(frame: pd.DataFrame) -> pd.Series:
 # problems none is drawn.
 
 
-class Value(NamedTuple):
+class Point(NamedTuple):
     """One published number of one experiment."""
 
     value: float
@@ -168,7 +168,7 @@ class Value(NamedTuple):
         return f"{'' if self.relation == '=' else f'{self.relation} '}{100 * self.value:.4g} %"
 
 
-Published = Mapping[str, Sequence[Value]]
+Published = Mapping[str, Sequence[Point]]
 """Name of an experiment -> its published values."""
 HALF = {">=": "top", ">": "top", "<=": "bottom", "<": "bottom"}
 """Filled half of the mark of a bound: the possible values lie there."""
@@ -176,14 +176,14 @@ AROUND = 3.0
 """Points by which a mark at the place of another is larger."""
 
 
-def of_measure(values: Sequence[Value], measure: str = "exact", mode: str = "teacher_forced") -> list[Value]:
+def of_measure(values: Sequence[Point], measure: str = "exact", mode: str = "teacher_forced") -> list[Point]:
     """Return the values of one measure, at whatever lengths."""
     return [value for value in values if (value.measure, value.mode, value.across) == (measure, mode, "")]
 
 
 def at_same_lengths(
-    values: Sequence[Value], run: Run, measure: str = "exact", mode: str = "teacher_forced"
-) -> list[Value]:
+    values: Sequence[Point], run: Run, measure: str = "exact", mode: str = "teacher_forced"
+) -> list[Point]:
     """Return the values of one measure to draw beside a run.
 
     It was trained on the published range, and tested as far as the value goes.
@@ -194,7 +194,7 @@ def at_same_lengths(
     return [value for value in seen if value.trained == span.size]
 
 
-def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
+def mark(axes: Axes, value: Point, look: Look, number: int = 0) -> None:
     """Draw the hollow mark of a line at its length, with a dotted line over several; of a bound half is filled.
 
     The ``number``-th at its place is larger and stands around the others.
@@ -210,7 +210,7 @@ def mark(axes: Axes, value: Value, look: Look, number: int = 0) -> None:
     )  # fmt: skip
 
 
-def keys(drawn: Iterable[Value]) -> list[Line2D]:
+def keys(drawn: Iterable[Point]) -> list[Line2D]:
     """Return the handles of a legend for the hollow marks that are drawn: of numbers, and of bounds."""
     halves = {HALF.get(value.relation, "full") for value in drawn}
     labels = {"full": "published (hollow)", "top": "published, at least", "bottom": "published, below"}

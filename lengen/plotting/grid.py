@@ -22,7 +22,7 @@ from matplotlib.patches import Rectangle
 from lengen.experiment import Experiment, Runs
 from lengen.experiment import Figure as Picture
 from lengen.metrics.run_measures import learned, most_have_learned
-from lengen.plotting.frames import MEASURES, Published, Value, at_same_lengths, medians, scores, values
+from lengen.plotting.frames import MEASURES, Point, Published, at_same_lengths, medians, scores, values
 from lengen.plotting.layout import COLUMN, LETTER, PAGE, empty, label, labels, length_axis, sheet, shown, spans
 from lengen.plotting.style import RED
 from lengen.results.records import Run
@@ -112,7 +112,7 @@ def _scored(runs: Sequence[Run], mode: str) -> bool:
     return any(len(run.grid.axes) == 2 and any(mode in modes for modes in run.grid.scores.values()) for run in runs)
 
 
-def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published: Sequence[Value] = ()) -> None:
+def heat_map(axes: Axes, runs: Sequence[Run], mode: str, metric: str, published: Sequence[Point] = ()) -> None:
     """Draw one map: the second axis of the grid to the right, the first downwards, as published.
 
     Cells of 0 and of 100 % have no number: their colour says it.
@@ -144,7 +144,7 @@ def cell_medians(runs: Sequence[Run], mode: str, metric: str) -> Any:
     return cells.groupby([first, second])["value"].median().unstack().sort_index().sort_index(axis=1)
 
 
-def _box(axes: Axes, value: Value, rows: Sequence[int], columns: Sequence[int]) -> None:
+def _box(axes: Axes, value: Point, rows: Sequence[int], columns: Sequence[int]) -> None:
     """Mark the cells of a published value with a dashed box."""
     spans_of = ((value.lengths, rows), (value.counts, columns))
     down, across = ([k for k, size in enumerate(held) if low <= size <= high] for (low, high), held in spans_of)
@@ -174,7 +174,7 @@ def table(picture: Picture, runs: Runs, published: Published, *, measure: str = 
     Args:
         alone: a measure of which settings with a scratchpad have a row of their own.
     """
-    rows: list[tuple[str, str, Sequence[Run], Sequence[Value]]] = []
+    rows: list[tuple[str, str, Sequence[Run], Sequence[Point]]] = []
     for item, group in shown(picture, runs):
         has_scratchpad = bool(alone) and group[0].spec.data.format.scratchpad
         for name in (measure, alone) if has_scratchpad and len(values(group, alone)) else (measure,):
@@ -217,7 +217,7 @@ def _row(runs: Sequence[Run], name: str, longest: bool) -> pd.Series:
     return medians(pd.concat([together, frame[~inside]]))
 
 
-def _theirs(run: Run, values: Sequence[Value]) -> pd.Series:
+def _theirs(run: Run, values: Sequence[Point]) -> pd.Series:
     """Return a row of published values; the longest trained length represents the trained ones."""
     span = run.trained
     cells: dict[int, float] = {}

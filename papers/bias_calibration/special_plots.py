@@ -26,7 +26,7 @@ from papers.bias_calibration.measures import operands
 # ------------------------------------------------------------------ Figures 2, 8 and 9: attention of single heads
 
 
-class Line(NamedTuple):
+class HeadLine(NamedTuple):
     """A head and the line of its attention that holds most weight over the trained rows."""
 
     head: int
@@ -67,7 +67,7 @@ def _calibrated_rows(run: Run) -> int:
     return int(run.info["spec"]["calibration"]["rows"])
 
 
-def cross_lines(run: Run) -> list[Line]:
+def cross_lines(run: Run) -> list[HeadLine]:
     """Return every head with its heaviest anti-diagonal over the trained rows, the sharpest head first."""
     weights = run.arrays["probe0.cross"].astype(np.float64)
     rows = min(trained(run), weights.shape[1])
@@ -76,7 +76,7 @@ def cross_lines(run: Run) -> list[Line]:
     return _sorted(along, places)
 
 
-def self_lines(run: Run) -> list[Line]:
+def self_lines(run: Run) -> list[HeadLine]:
     """Return every head with its heaviest diagonal over the trained rows, the sharpest head first.
 
     Row 0 is left out, because it has one key; so are diagonals that cross less than half of the trained rows.
@@ -88,13 +88,13 @@ def self_lines(run: Run) -> list[Line]:
     return _sorted(np.stack(along, axis=1), places)
 
 
-def _sorted(along: np.ndarray, places: np.ndarray) -> list[Line]:
+def _sorted(along: np.ndarray, places: np.ndarray) -> list[HeadLine]:
     best = along.argmax(axis=1)
-    lines = [Line(head, int(places[place]), float(along[head, place])) for head, place in enumerate(best)]
+    lines = [HeadLine(head, int(places[place]), float(along[head, place])) for head, place in enumerate(best)]
     return sorted(lines, key=lambda line: (-line.weight, line.head))
 
 
-def by_operand(run: Run) -> list[Line]:
+def by_operand(run: Run) -> list[HeadLine]:
     """Return the sharpest head of all, then the sharpest of those whose line lies on the other operand; by operand.
 
     If every head looks at the same operand, the two sharpest.

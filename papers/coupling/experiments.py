@@ -13,11 +13,11 @@ from lengen.experiment import ATTENTION as ATTENTION_MAPS
 from lengen.experiment import (
     CURVES,
     GRID,
+    AxisValue,
     ByProfile,
     Experiment,
     Figure,
     Layer,
-    Value,
     at_profiles,
     axis,
     constructed,
@@ -141,11 +141,11 @@ FIG3 = row(
 # ------------------------------------------------------------------ Figures 5 and 6: trained lengths, no padding
 
 
-def _trained(digits: int, small: int) -> Value:
+def _trained(digits: int, small: int) -> AxisValue:
     batch = 400 if digits == 10 else 200  # D11
     paper: Changes = {"data.task": Addition(digits=digits, operands=digits), "train.batch": batch}
     cpu: Changes = {"data.task": Addition(digits=small, operands=small)}
-    return Value("trained on {data.task.digits} × {data.task.operands}", (ByProfile(paper=paper, cpu=cpu),))
+    return AxisValue("trained on {data.task.digits} × {data.task.operands}", (ByProfile(paper=paper, cpu=cpu),))
 
 
 FIG5 = row(

@@ -14,7 +14,7 @@ from lengen import plotting
 from lengen.experiment import Experiment
 from lengen.experiment import Figure as Picture
 from lengen.metrics.run_measures import has_learned, most_have_learned
-from lengen.plotting import Published, Row, Runs
+from lengen.plotting import MapRow, Published, Runs
 from lengen.results.records import AttentionMap, KeyCount, Run, to_table
 from papers.coupling.measures import HEADS, nearest, of_map, uniform
 
@@ -35,7 +35,7 @@ def fig7(picture: Picture, runs: Runs, published: Published) -> Figure:
         if first:
             item, run = first
             heads = plotting.structured_heads(_map(run), 3)
-            maps.append(Row(plotting.label(item, [run]).replace(", ", ",\n"), _map(run), heads))
+            maps.append(MapRow(plotting.label(item, [run]).replace(", ", ",\n"), _map(run), heads))
     held = plotting.shown(picture, runs)
     counted = {plotting.label(item, group): group for item, group in held if any(run.key_counts for run in group)}
     if not maps or not counted:
@@ -68,7 +68,7 @@ def _map(run: Run) -> AttentionMap:
     return run.attention
 
 
-def _maps_above(rows: Sequence[Row], columns: int, height: float, size: float) -> tuple[Figure, SubFigure]:
+def _maps_above(rows: Sequence[MapRow], columns: int, height: float, size: float) -> tuple[Figure, SubFigure]:
     """Return a figure with rows of attention maps, so many inches high, and the empty figure below them."""
     figure = plotting.sheet(plotting.PAGE, height + 2.3)
     above, below = figure.subfigures(2, 1, height_ratios=(height, 2.3), squeeze=False)[:, 0]
@@ -134,8 +134,8 @@ def construction(picture: Picture, runs: Runs, published: Published) -> Figure:
         return plotting.empty()
     places = nearest(of_map(_map(other[1]), start=False))
     rows = [
-        Row("constructed", _map(made), [(0, k) for k in range(4)], HEADS),
-        Row(plotting.label(other[0], [other[1]]).replace(", ", ",\n"), _map(other[1]), places),
+        MapRow("constructed", _map(made), [(0, k) for k in range(4)], HEADS),
+        MapRow(plotting.label(other[0], [other[1]]).replace(", ", ",\n"), _map(other[1]), places),
     ]
     figure, below = _maps_above(rows, 4, 3.3, 1.2)
     _overlaps(figure, below.subplots(), trained)

@@ -13,11 +13,11 @@ from lengen.experiment import (
     TABLE,
     TRAINING,
     Axis,
+    AxisValue,
     ByProfile,
     Experiment,
     Figure,
     Layer,
-    Value,
     at_profiles,
     axis,
     figure_of,
@@ -178,7 +178,7 @@ all."""
 
 
 def _kinds(kinds: dict[str, tuple[str, str, tuple[Layer, ...]]]) -> Axis:
-    return axis("setting", {kind: Value(label, layers) for kind, (label, _, layers) in kinds.items()})
+    return axis("setting", {kind: AxisValue(label, layers) for kind, (label, _, layers) in kinds.items()})
 
 
 def written(kind: str) -> dict[str, MeasuredSpec]:

@@ -23,7 +23,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from lengen import plotting
 from lengen.experiment import Figure as Picture
 from lengen.formats.base import PRINTABLE
-from lengen.plotting import COLOURS, MARKERS, Published, Row, Runs
+from lengen.plotting import COLOURS, MARKERS, MapRow, Published, Runs
 from lengen.results.records import AttentionMap, Run
 from papers.random_spaces import table4_3 as swept
 from papers.random_spaces.experiments import MIXTURES, SUBTASK
@@ -95,7 +95,7 @@ def attention(picture: Picture, runs: Runs, published: Published) -> Figure:
         for length, record in records:
             heads = [(layer, 0) for layer in range(len(record.weights))]
             name = plotting.label(item, group).replace(" ", "\n", 1)
-            rows.append(Row(f"{name}\n{length} digits", record, heads, [f"layer {layer + 1}" for layer, _ in heads]))
+            rows.append(MapRow(f"{name}\n{length} digits", record, heads, [f"layer {layer + 1}" for layer, _ in heads]))
     return plotting.maps(rows)
 
 

@@ -12,10 +12,10 @@ from lengen.experiment import (
     CURVES,
     TRAINING,
     Axis,
+    AxisValue,
     Experiment,
     Figure,
     Layer,
-    Value,
     axis,
     constructed,
     figure_of,
@@ -116,7 +116,7 @@ KINDS: dict[str, tuple[str, str, tuple[Layer, ...]]] = {
 
 def hints(*kinds: str) -> Axis:
     """Return the axis of these hints."""
-    return axis("hints", {kind: Value(KINDS[kind][0], KINDS[kind][2]) for kind in kinds})
+    return axis("hints", {kind: AxisValue(KINDS[kind][0], KINDS[kind][2]) for kind in kinds})
 
 
 def _repeated(figure: str, place: str, *kinds: str, says: Any = lambda kind: KINDS[kind][1]) -> tuple[Experiment, ...]:

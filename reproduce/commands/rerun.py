@@ -46,7 +46,7 @@ NOTHING = "nothing to compare"
 """Word for records that neither run has."""
 
 
-class Line(NamedTuple):
+class Check(NamedTuple):
     """One kind of number in two runs."""
 
     what: str
@@ -56,7 +56,7 @@ class Line(NamedTuple):
     """The numbers that are the same, or how they differ."""
 
 
-def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[Line]:
+def compared(stored: Run, folder: Path, again: Run, folder_again: Path) -> list[Check]:
     """Return a line for the weights, for every kind of record and for the accuracies that answers rest on.
 
     Raises `StoreError` where the stored weights are not the file its run wrote.
@@ -125,19 +125,19 @@ def _kernels(info: Mapping[str, Any]) -> str:
     return f"{how}{graphs} ({f'{left[0]}; ' if left else ''}products {held['products']})"
 
 
-def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
+def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Check:
     """Return the weights by their sha256; where they differ and are kept, by how much."""
     was, now = (str(dict(run.info["files"]).get(WEIGHTS) or run.info.get(WEIGHTS_SUM, "")) for run in (stored, again))
     if not was or not now:
-        return Line("weights", None, f"the stored run kept none, nor their sum; here {now[:16] or 'none'}")
+        return Check("weights", None, f"the stored run kept none, nor their sum; here {now[:16] or 'none'}")
     if was == now:
-        return Line("weights", True, f"sha256 {was[:16]}")
+        return Check("weights", True, f"sha256 {was[:16]}")
     from safetensors.torch import load_file
 
     path = folder / WEIGHTS
     message = f"sha256 {was[:16]} was stored, here it is {now[:16]}"
     if not path.is_file():
-        return Line("weights", False, message)
+        return Check("weights", False, message)
     if hashlib.sha256(path.read_bytes()).hexdigest() != was:
         raise StoreError(damaged(path))
     before, after = (
@@ -145,14 +145,14 @@ def weights(stored: Run, folder: Path, again: Run, folder_again: Path) -> Line:
         for file in (path, folder_again / WEIGHTS)
     )
     if {name: array.shape for name, array in before.items()} != {name: array.shape for name, array in after.items()}:
-        return Line("weights", False, f"{message}; their tensors have other names or shapes")
-    return Line("weights", False, f"{message}; {arrays('weights', before, after).words}")
+        return Check("weights", False, f"{message}; their tensors have other names or shapes")
+    return Check("weights", False, f"{message}; {arrays('weights', before, after).words}")
 
 
-def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Line:
+def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Check:
     """Hold named numbers and arrays against each other: how many differ, the first that does, the largest distance."""
     if not stored:
-        return Line(what, None, NOTHING)
+        return Check(what, None, NOTHING)
     shared = [name for name in stored if name in again and np.shape(stored[name]) == np.shape(again[name])]
     missing = len(stored) - len(shared)
     lacking = f"; {missing} of the stored are not made any more, or of another shape" if missing else ""
@@ -160,13 +160,13 @@ def arrays(what: str, stored: Mapping[str, Any], again: Mapping[str, Any]) -> Li
     elements = sum(gap.size for gap in gaps.values())
     differing = sum(int(np.count_nonzero(gap)) for gap in gaps.values())
     if not differing:
-        return Line(what, not missing, f"{elements} number{'s' * (elements != 1)}{lacking}")
+        return Check(what, not missing, f"{elements} number{'s' * (elements != 1)}{lacking}")
     first = next(name for name in shared if np.any(gaps[name]))
     place = int(np.argmax(np.ravel(gaps[first]) > 0))
     was, now = (np.ravel(side[first])[place].item() for side in (stored, again))
     most = max(float(np.max(gap, initial=0.0)) for gap in gaps.values())
     message = f"{differing} of {elements} numbers differ, first {first}: {_short(was)} was stored, here it is "
-    return Line(what, False, f"{message}{_short(now)}; by {most:.3g} at most{lacking}")
+    return Check(what, False, f"{message}{_short(now)}; by {most:.3g} at most{lacking}")
 
 
 def apart_by(left: Any, right: Any) -> np.ndarray:
@@ -186,15 +186,15 @@ def apart_by(left: Any, right: Any) -> np.ndarray:
     return np.where(alike, 0.0, np.where(np.isnan(gap), math.inf, gap))
 
 
-def accuracy(what: str, stored: float, again: float) -> Line:
+def accuracy(what: str, stored: float, again: float) -> Check:
     """Return one accuracy in percent, with the difference in percentage points."""
     if math.isnan(stored):
-        return Line(what, None, "not tested")
+        return Check(what, None, "not tested")
     stored_text = f"{100 * stored:.2f} %"
     if stored == again:
-        return Line(what, True, stored_text)
+        return Check(what, True, stored_text)
     now = f"here it is {100 * again:.2f} % ({100 * (again - stored):+.2f})"
-    return Line(what, False, f"{stored_text} was stored, {now}")
+    return Check(what, False, f"{stored_text} was stored, {now}")
 
 
 def _short(value: object) -> str:

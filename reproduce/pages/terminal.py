@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Column, Table
 
 
-class Look(NamedTuple):
+class AnswerLook(NamedTuple):
     """Look of an answer."""
 
     plural: str
@@ -31,12 +31,12 @@ class Look(NamedTuple):
     """For those who see no colours."""
 
 
-LOOKS: Mapping[str, Look] = {
-    HOLDS: Look("hold", "green", "#7fb9dd", "✓"),
-    REPAIRED: Look("hold once repaired", "green", "#dfeef7", "✓*"),
-    CONTRADICTED: Look(CONTRADICTED, "red", "#f0a35e", "✗"),
-    NOT_SEEN: Look(NOT_SEEN, "yellow", "#f3dfa2", "–"),
-    OPEN: Look(OPEN, "yellow", "#e4e4e4", "?"),
+LOOKS: Mapping[str, AnswerLook] = {
+    HOLDS: AnswerLook("hold", "green", "#7fb9dd", "✓"),
+    REPAIRED: AnswerLook("hold once repaired", "green", "#dfeef7", "✓*"),
+    CONTRADICTED: AnswerLook(CONTRADICTED, "red", "#f0a35e", "✗"),
+    NOT_SEEN: AnswerLook(NOT_SEEN, "yellow", "#f3dfa2", "–"),
+    OPEN: AnswerLook(OPEN, "yellow", "#e4e4e4", "?"),
 }
 
 

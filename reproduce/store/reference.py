@@ -78,7 +78,7 @@ Named = dict[tuple[str, ...], dict[str, str]]
 """First fields of a row -> name of a further column -> text; a run need not have every column."""
 
 
-class Line(Known, frozen=True, kw_only=True):
+class RunLine(Known, frozen=True, kw_only=True):
     """Fields of a line of runs.jsonl."""
 
     experiment: str
@@ -89,7 +89,7 @@ class Line(Known, frozen=True, kw_only=True):
     scalars: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-_line = msgspec.json.Decoder(Line).decode
+_line = msgspec.json.Decoder(RunLine).decode
 
 
 class Records(NamedTuple):
@@ -161,14 +161,14 @@ class Tables:
         return dict(sorted(runs.items()))
 
     @cached_property
-    def made(self) -> Mapping[tuple[str, str], Sequence[Line]]:
+    def made(self) -> Mapping[tuple[str, str], Sequence[RunLine]]:
         """The runs of each variant and profile, from runs.jsonl alone: quick, for counting."""
-        lines: dict[tuple[str, str], list[Line]] = {}
+        lines: dict[tuple[str, str], list[RunLine]] = {}
         for *_, variant, who in self._lines() if (self.folder / RUNS).is_file() else ():
             lines.setdefault((variant, who.profile), []).append(who)
         return lines
 
-    def _lines(self) -> Iterator[tuple[int, str, str, Line]]:
+    def _lines(self) -> Iterator[tuple[int, str, str, RunLine]]:
         """Yield number, text, variant and fields of each line of runs.jsonl."""
         for place, text in enumerate(self._text(RUNS).splitlines(), start=1):
             try:

@@ -118,8 +118,8 @@ def test_lines_are_medians_pale_where_most_seeds_did_not_learn_and_every_seed_is
     assert [line.get_alpha() for line in axes.lines if line.get_linestyle() != "None"] == [1.0, 0.35]
 
 
-def value(**fields) -> plotting.Value:
-    return plotting.Value(**{"value": 0.9, "lengths": (9, 9), "trained": (5, 2), **fields})
+def value(**fields) -> plotting.Point:
+    return plotting.Point(**{"value": 0.9, "lengths": (9, 9), "trained": (5, 2), **fields})
 
 
 def test_published_values_are_hollow_at_the_same_lengths_and_many_have_a_panel():

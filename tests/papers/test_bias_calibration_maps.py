@@ -168,7 +168,7 @@ def test_lines_are_means_along_the_anti_diagonal(trained, rows, columns, seed):
 def test_self_lines_survive_every_size(trained, rows):
     made = run("fig8/successor", arrays={"probe0.self": np.tile(np.eye(rows), (3, 1, 1))})
     made.info["spec"]["data"]["task"]["digits"] = trained
-    assert special_plots.self_lines(made)[0] == special_plots.Line(0, 0, 1.0)
+    assert special_plots.self_lines(made)[0] == special_plots.HeadLine(0, 0, 1.0)
 
 
 @pytest.mark.slow

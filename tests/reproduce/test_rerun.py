@@ -131,7 +131,7 @@ def test_every_training_of_a_run_gets_the_kernels_that_it_chose(results):
 
 
 def test_numbers_of_every_kind_are_held_against_each_other(results):
-    assert arrays("metrics", {}, {"a 1": 1.0}) == rerun.Line("metrics", None, "nothing to compare")
+    assert arrays("metrics", {}, {"a 1": 1.0}) == rerun.Check("metrics", None, "nothing to compare")
     assert arrays("metrics", {"a 1": math.nan}, {"a 1": math.nan}).same
     assert arrays("metrics", {"a 1": 1.0, "b 1": 1.0}, {"a 1": 1.0}).same is False
     one = {"x": np.array([1.0, np.nan, np.inf]), "name": np.array(["a"])}
