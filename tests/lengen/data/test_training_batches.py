@@ -14,6 +14,7 @@ from lengen.data.batch_and_random_spaces import Batch
 from lengen.data.task_data import CHECKED
 from lengen.digits import generator
 from lengen.encodings.alibi_rope_and_keys import ALiBi
+from lengen.formats.addition_subtasks import SubtasksFormat
 from lengen.formats.base import PAD, Layout
 from lengen.formats.linear import LinearFormat
 from tests.fixtures.refusals import refused
@@ -51,6 +52,7 @@ REFUSED = {
 }
 COPY = lengen.setting("copy", digits=3)
 PAIRS = lengen.setting("pair_addition", digits=3)
+SUBTASKS = lengen.setting("two_operand_addition", format="subtasks")
 
 
 def as_key(batch: Batch) -> tuple[object, ...]:
@@ -332,9 +334,8 @@ def without(name):
     return after(lambda layout: (getattr(layout, name).pop() and layout) or layout)
 
 
-def unanswered(layout):
-    layout.response = 0
-    return layout
+def begins(slot):
+    return after(lambda layout: setattr(layout, "response", slot) or layout)
 
 
 RETURNED = {
@@ -361,7 +362,8 @@ RETURNED = {
     "no layout": (COPY, LinearFormat, "layout", after(vars), ": found dict; expected lengen.formats.base.Layout"),
     "narrow": (COPY, LinearFormat, "layout", after(shortened), "found no slot for place"),
     "unhinted": (COPY, LinearFormat, "layout", without("hints"), "hints of "),
-    "unanswered": (COPY, LinearFormat, "layout", after(unanswered), "found a response that begins at slot 0 of"),
+    "unanswered": (COPY, LinearFormat, "layout", begins(0), "found a response that begins at slot 0 of"),
+    "silent": (SUBTASKS, SubtasksFormat, "layout", begins(99), "SubtasksFormat.layout: found a sequence without"),
     "levels": (
         COPY, LinearFormat, "layout", after(lambda layout: layout.coordinates.__setitem__(0, (0,)) or layout),
         "found other numbers of coordinates; expected 2 a slot",
@@ -390,8 +392,7 @@ def test_stages_are_checked_and_the_check_draws_nothing_from_the_streams_of_othe
     spec = lengen.setting("addition", digits=2, scratchpad=True)
     monkeypatch.setattr(lengen.Addition, "stages", after(lambda rows: rows[:, 0])(lengen.Addition.stages))
     refused(SettingError, r"Addition\.stages\('running sums'\): found shape \(8, \d\)", lengen.TaskData, spec, 0)
-    torch.manual_seed(3)
-    before = torch.random.get_rng_state()
+    before = torch.manual_seed(3).get_state()
     lengen.TaskData(COPY, 0)
     assert torch.equal(torch.random.get_rng_state(), before)
     assert lengen.TaskData(lengen.setting("fill"), 0).task.kind == "fill"
@@ -404,9 +405,8 @@ def test_stages_are_checked_and_the_check_draws_nothing_from_the_streams_of_othe
     (lambda bias: 1.0, r"ALiBi\.bias: found float"),
 ])  # fmt: skip
 def test_what_an_encoding_returns_is_checked_when_it_is_built(monkeypatch, wrong, message):
-    spec = lengen.setting("copy", digits=3, encoding="alibi")
     monkeypatch.setattr(ALiBi, "bias", after(wrong)(ALiBi.bias))
-    refused(SettingError, message, lengen.build_model, spec, 0)
+    refused(SettingError, message, lengen.build_model, lengen.setting("copy", digits=3, encoding="alibi"), 0)
 
 
 @pytest.mark.parametrize(("arrays", "scalars", "logged", "message"), [
