@@ -121,7 +121,7 @@ def _statements(comparisons: Sequence[Comparison]) -> str:
     before = [say.name(answer) for answer in decided if not answer.younger]
     rows = [(counts[word], *words[word]) for word in WORDS if counts[word]]
     listed = say.listed([f"{count} {of_one[verb] if count == 1 else verb}{rest}" for count, verb, rest in rows])
-    named = f" ({', '.join(before)})" * bool(before)
+    named = f" ({'; '.join(before)})" * bool(before)
     return (
         f"Of {sum(counts.values())} *statements*, sentences of the papers that runs can test, {listed}. A divided "
         "box has parts with different answers, and counts as the worst. A small model without an effect is no evidence "
@@ -154,15 +154,15 @@ def promises(comparisons: Sequence[Comparison], facts: Facts) -> str:
                 see = see.replace(cell[0], _measured(cell, comparison.paper, facts))
             score = hard(comparison.lines)
             name = f"[{overview_picture.numbered(comparison)}](docs/papers/{comparison.paper}.md)"
-            sizes = _sizes(f"{comparison.paper}/{cells[0][1]}")
+            sizes = _sizes([f"{comparison.paper}/{cell[1]}" for cell in cells])
             rows.append([name, entry["promises"], see, sizes, f"{score.within_5} of {score.compared}"])
     return table(["paper", "it promises", "we see", "layers x width (theirs)", "met"], rows)
 
 
-def _sizes(name: str) -> str:
-    """Return layers and width of our model of an experiment, and those published."""
-    models = [CATALOGUE.select_one(name).specs[profile].model for profile in ("night", "paper")]
-    return "{} ({})".format(*(f"{model.layers} x {model.width}" for model in models))
+def _sizes(names: Sequence[str]) -> str:
+    """Return layers and width of our models of these experiments, and those published."""
+    models = [[CATALOGUE.select_one(name).specs[profile].model for name in names] for profile in ("night", "paper")]
+    return "{} ({})".format(*(", ".join(dict.fromkeys(f"{m.layers} x {m.width}" for m in some)) for some in models))
 
 
 def _measured(cell: re.Match[str], paper: str, facts: Facts) -> str:
