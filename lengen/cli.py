@@ -202,8 +202,11 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         pkgutil.resolve_name(row.answer)(options, Sources())
     except BrokenPipeError:
         sys.stderr.close()
+    except KeyboardInterrupt:
+        print("lengen: interrupted", file=sys.stderr)
+        return 130
     except (ValueError, OSError, ModuleNotFoundError) as error:
-        if isinstance(error, ValueError) and not type(error).__module__.startswith("lengen."):
+        if isinstance(error, ValueError) and not type(error).__module__.startswith(("lengen.", "reproduce.")):
             raise
         print(f"lengen: {sentence(error)}", file=sys.stderr)
         return 2

@@ -297,8 +297,9 @@ def tell(
     """Print the headline numbers and a line for every length; draw or write what was asked for."""
     first = next(iter(grids.values()))
     for option in ("scores", "picture"):
-        if len(grids) > 1 and getattr(options, option):
-            raise PredictionError(f"--{option} is of one seed, and the predictions are of {len(grids)}")
+        if (len(grids) > 1 or split) and getattr(options, option):
+            held = "the problems are of several splits" if split else f"the predictions are of {len(grids)}"
+            raise PredictionError(f"--{option} is of one seed, and {held}")
     if options.scores:
         Path(options.scores).write_text(first.to_csv(), encoding="utf-8", newline="")
     if options.picture:

@@ -220,12 +220,13 @@ def frozen(task: str, size: int | None = None, version: int = 2, split: str = "u
     ``split`` is one of `SPLITS`, or "carry": all that have a chain of carries.
     """
     known = task_of(task, version)
+    splits = tuple(CHAINS) if split == "carry" else (split,)
+    if set(splits) <= {*CHAINS} and not (known.chains and version > 1):
+        known_to = "addition, subtraction or successor of protocol 2"
+        raise TaskError(f"{task} has no carries to chain; expected split='test', or {known_to}")
     if version == 1:
         cells = set(known.cells(size, 1)) if size is not None else None
         return [problem for problem in _problems(task) if cells is None or problem.cell in cells]
-    splits = tuple(CHAINS) if split == "carry" else (split,)
-    if set(splits) <= {*CHAINS} and not known.chains:
-        raise TaskError(f"{task} has no carries to chain; expected split='test', or addition, subtraction or successor")
     sizes = known.sizes() if size is None else (size,)
     every = {problem.id: problem for size in sizes for part in splits for problem in _of_size(task, size, part)}
     return list(every.values())

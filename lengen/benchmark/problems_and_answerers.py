@@ -98,8 +98,6 @@ def stream(
     """Return the same as `problems`; training problems one after another, without a list of them."""
     if split not in ("test", "carry", "train"):
         raise TaskError(f"split={split!r}: expected 'test', 'carry' or 'train'")
-    if version not in (1, 2):
-        raise TaskError(f"version={version!r}: expected 1 or 2")
     if examples is not None and not (isinstance(examples, Integral) and examples > 0):
         raise TaskError(f"examples={examples!r}: expected a whole number, at least 1")
     if not (isinstance(seed, Integral) and seed >= 0):
@@ -164,7 +162,7 @@ def _answered(answer: Answerer, problems: Sequence[Problem], at_once: int) -> li
                 f"the function failed for {part[0].prompt!r:.40} and {len(part) - 1} more ({fault}); expected that it "
                 "takes a list of prompts and returns a list of as many texts"
             ) from error
-        sized = isinstance(texts, Sequence) or hasattr(texts, "tolist")  # or an array
+        sized = isinstance(texts, Sequence) or getattr(texts, "ndim", 0)  # or an array
         if isinstance(texts, str | bytes) or not sized or len(texts) != len(part):
             raise TaskError(f"the function returned {texts!r:.40} for {len(part)} prompts; expected a list of as many")
         if wrong := [text for text in texts if not isinstance(text, str | Integral | None)]:

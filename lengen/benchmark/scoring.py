@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from lengen.benchmark.problem import SPLITS, Problem
+from lengen.benchmark.problem import SPLITS, Problem, frozen
 from lengen.benchmark.tasks import TASKS
 from lengen.data.reading_problems import cleaned
 from lengen.metrics.run_measures import area, reach
@@ -34,11 +34,12 @@ class PredictionError(ValueError):
 def read_predictions(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a file of predictions, ``.jsonl`` or ``.jsonl.gz``; raises `PredictionError`."""
     import gzip
+    import zlib
 
     try:
         content = path.read_bytes()
         text = (gzip.decompress(content) if content.startswith(GZIP) else content).decode("utf-8-sig")
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise PredictionError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     rows = []
     for number, line in enumerate(io.StringIO(text, newline=None), start=1):  # a text may contain other line ends
@@ -64,17 +65,14 @@ def read_samples(path: Path) -> list[dict[str, Any]]:
 
     The first reply to a problem is its ``raw`` text.
     """
-    rows = []
-    try:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            sample = json.loads(line)
-            rows.append({"id": sample["doc"]["id"], "raw": sample["resps"][0][0]})
+    try:  # a text may contain other line ends
+        samples = map(json.loads, filter(str.strip, io.StringIO(path.read_text(encoding="utf-8-sig"))))
+        return [{"id": sample["doc"]["id"], "raw": sample["resps"][0][0]} for sample in samples]
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise PredictionError(
             f"{path}: {type(error).__name__}: {error}; expected samples that lm_eval --log_samples wrote, with doc, "
             "resps and, in doc, the id of a problem"
         ) from None
-    return rows
 
 
 def check_given(rows: Sequence[Prediction], where: str = "") -> None:
@@ -185,12 +183,14 @@ def size_of(problems: Sequence[Problem]) -> tuple[int, int]:
     version = 2 if any("/2/" in problem.id for problem in problems) else 1
     task, lengths = TASKS.get(problems[0].task), {max(problem.cell) for problem in problems}
     chained = problems[0].split in SPLITS[1:]
-    if task is None:
+    if task is None or len({(problem.task, problem.split in SPLITS[1:]) for problem in problems}) > 1:
         return 0, version
     for size in task.sizes(version):
         tested = {max(cell) for cell in task.cells(size, version)}
         if lengths == {length for length in tested if not chained or length >= size}:
-            return size, version
+            parts = {problem.split for problem in problems}
+            whole = sum(len(frozen(task.name, size, version, split)) for split in parts)
+            return (size if len(problems) == whole else 0), version
     return 0, version
 
 
@@ -265,6 +265,8 @@ def _rows(problems: Sequence[Problem], predictions: object) -> Iterable[Predicti
             "texts by id, rows with id and prediction, or the path of a file of such rows"
         )
     items = list(predictions)
+    if any(isinstance(text, str) and text.startswith("{") for text in items):
+        raise PredictionError("these are lines of JSON, not texts; expected the path of their file, or its rows")
     return in_order(problems, items) if items and all(isinstance(text, str | None) for text in items) else items
 
 

@@ -252,11 +252,10 @@ DROPOUT = row(
 
 # ------------------------------------------------------------------ published hyper-parameters put back, one at a time
 
-NARROWED: Changes = {"data.format.width": 23, "test.lengths": TO_20, "train": {"steps": 2400, "evaluations": 60}}
 LADDER_RUNGS: dict[str, tuple[str, Changes]] = {
     "small": ("2 layers, pre-norm, no dropout, schedule, clipping", {
-        "model": {"norm_place": "pre", "dropout": 0.0},
-        "train": {"final_lr": 0.1, "clip": 1.0, "precision": "32-true"},
+        "data.format.width": 23, "test.lengths": TO_20, "model": {"norm_place": "pre", "dropout": 0.0},
+        "train": {"steps": 2400, "evaluations": 60, "final_lr": 0.1, "clip": 1.0, "precision": "32-true"},
     }),
     "dropout": ("+ dropout 0.3", {"model.dropout": 0.3}),
     "norm": ("+ norm behind the layers", {"model.norm_place": "post"}),
@@ -272,28 +271,22 @@ LADDER_RUNGS: dict[str, tuple[str, Changes]] = {
 CALIBRATED_RUNGS: dict[str, tuple[str, Changes]] = {
     "thresholds": ("thresholds of the authors' code, at most 6,000 and 10,800 updates", {
         "calibration": {"sigma_self": 0.87, "sigma_cross": 4.5},
-        "interpolation": {"steps": 6_000, "evaluations": 150},
-        "train": {"steps": 10_800, "evaluations": 270},
+        "interpolation": {"steps": 6_000, "evaluations": 150}, "train": {"steps": 10_800, "evaluations": 270},
     }),
     "dropout": ("+ dropout 0.3 in both trainings", {"model.dropout": 0.3}),
 }  # fmt: skip
 
 
-def _rung(
-    rungs: dict[str, tuple[str, Changes]], name: str, specs: dict[str, Spec], *narrowed: Changes
-) -> dict[str, Spec]:
-    names = list(rungs)
-    changes = [rungs[below][1] for below in names[: names.index(name) + 1]]
-    return {**specs, "night": overlay(specs["night"], *narrowed, *changes)}
+def _rung(rungs: dict[str, tuple[str, Changes]], name: str, specs: dict[str, Spec]) -> dict[str, Spec]:
+    changes = [changes for _, changes in list(rungs.values())[: list(rungs).index(name) + 1]]
+    return {**specs, "night": overlay(specs["night"], *changes)}
 
 
 LADDER = row(
     "ladder", "Table 3, Appendix A.5, tested to 20 digits", named="successor-window-{}",
     says="window and sinusoids hold to the longest tested length",
     axes=(axis("rung", {name: label for name, (label, _) in LADDER_RUNGS.items()}),),
-    make=lambda name: _rung(
-        LADDER_RUNGS, name, sized("successor", partial(scaffolded, configuration="window")), NARROWED
-    ),
+    make=lambda name: _rung(LADDER_RUNGS, name, sized("successor", partial(scaffolded, configuration="window"))),
     night=2, skip=OURS,
 )  # fmt: skip
 CALIBRATED_LADDER = row(

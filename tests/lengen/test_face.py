@@ -163,8 +163,7 @@ def test_a_model_of_a_folder_solves_shows_its_attention_and_is_scored(tmp_path):
     data = TaskData(SPEC, 0)
     expected = verify(lengen.build_model(SPEC, 3).eval(), data.writer.write(data.test(2, 2, 50))).correct
     assert model.accuracy(length=2, examples=50) == model.accuracy(2, 2, 50) == expected.double().mean().item()
-    by_hand = lengen.load(SPEC, tmp_path / "v1" / "model.safetensors")
-    assert by_hand.solve([57, 48]) == solved
+    assert lengen.load(SPEC, tmp_path / "v1" / "model.safetensors").solve([57, 48]) == solved
 
 
 def test_what_cannot_be_loaded_and_a_checkpoint_of_another_module_are_one_sentence(tmp_path, monkeypatch):

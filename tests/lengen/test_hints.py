@@ -108,8 +108,7 @@ def test_a_finished_run_has_the_losses_of_its_steps_and_the_weights_of_all_heads
         "train_loss": [1, 4, 7, 10], "train_loss.successor": [2, 5, 8, 11], "train_loss.count": [3, 6, 9],
         "val_exact_match": [4, 8, 11],
     }  # fmt: skip
-    scalars = outcome.info["scalars"]
-    assert scalars == {"val_exact_match": rows[-1][2], "steps": 11, "main_steps": 4}
+    assert outcome.info["scalars"] == {"val_exact_match": rows[-1][2], "steps": 11, "main_steps": 4}
     assert {mode for modes in outcome.grid.scores.values() for mode in modes} == {"teacher_forced", "free_running"}
 
 
@@ -191,8 +190,7 @@ def test_each_task_is_trained_at_lengths_of_its_own(sized, short, long):
 @pytest.mark.parametrize("kind", [lengen.Copy, lengen.Reverse])
 def test_strings_have_all_digits_of_their_base(kind, base):
     task = kind(5, base=base)
-    found = task.train(2000, torch.Generator().manual_seed(0)).operands
-    assert found.unique().tolist() == list(range(base))
+    assert task.train(2000, torch.Generator().manual_seed(0)).operands.unique().tolist() == list(range(base))
     typed = task.symbols[-1] + "010"
     assert task.text(task.parse([typed])) == [typed if kind is lengen.Copy else typed[::-1]]
     refused(OperandError, rf"expected characters 0 to {task.symbols[-1]} only", task.parse, ["0g"])

@@ -150,8 +150,7 @@ def test_problems_and_networks_are_used_again_as_they_were():
     spec = lengen.setting("n_by_one", digits=2)
     asked = lengen.problems(spec, examples=5)
     assert {problem.cell for problem in asked} == {(length, 1) for length in spec.test.lengths}
-    grid = lengen.score(asked, {problem.id: problem.answer for problem in asked})
-    assert grid.accuracy() == 1
+    assert lengen.score(asked, {problem.id: problem.answer for problem in asked}).accuracy() == 1
     refused(TaskError, "no task of the benchmark", lengen.problems, spec, split="train")
     refused(ValueError, "knitting", lengen.problems, "knitting")
     refused(TaskError, "expected a task of the benchmark", lengen.problems, ["addition"])

@@ -154,7 +154,8 @@ def test_samples_of_the_harness_are_scored(here, reproduce):
         samples = [
             {"doc": one._asdict(), "resps": [[one.answer if one.length < 15 else "\n?"]]} for one in asked[part::2]
         ]
-        (here / f"samples_{part}.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+        lines = (json.dumps({**sample, "by": "\u2028"}, ensure_ascii=False) + "\n\n" for sample in samples)
+        (here / f"samples_{part}.jsonl").write_text("\ufeff" + "".join(lines))
     (told,) = json.loads(reproduce("score reverse --size 10 --json --lm-eval samples_0.jsonl samples_1.jsonl").out)
     assert (told["reach"], told["in_range"], told["absent"]) == (11, 1, 0)
     (here / "samples_0.jsonl").write_text('{"doc": {}, "resps": []}')
@@ -356,6 +357,7 @@ def test_a_stored_run_writes_the_digits_of_both_operands_and_the_examples_of_all
     (["adderboard", "task_hinting/fig3.6/none"], "adds no two numbers, its task is sorting: name one that does"),
     (["score", "copy", "misspelt.jsonl"], "no row has a prediction"),
     (["score", "copy", "nested.jsonl"], "expected JSON"),
+    (["evaluate", "an_adder:answer", "--on", "addition", "--split", "carry", "--scores", "x.csv"], "of several splits"),
     (["solve", "./a folder.jsonl", "5", "7"], "a folder; expected paper/figure/variant or, for rerun, evaluate --run"),
     (["run", "coupling/fig3/coupling-scratchpad", "--dry-run", "--set", "data.position_ids.max_position=9,9"],
      "need position ids up to"),

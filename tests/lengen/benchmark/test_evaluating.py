@@ -38,8 +38,7 @@ def spec():
 
 def test_a_function_is_scored_on_problems_of_ones_own():
     own = read_lines(["12+34=46", "99+1"], task_of("addition"))
-    grid = lengen.evaluate(lambda prompts: ["64", "001"], "addition", problems=own, units_first=True)
-    assert grid.accuracy() == 1
+    assert lengen.evaluate(lambda prompts: ["64", "001"], "addition", problems=own, units_first=True).accuracy() == 1
 
 
 def test_numbers_of_an_array_are_texts():
@@ -84,6 +83,11 @@ def test_no_problems_and_no_size_are_refused(answer):
         refused(TaskError, "no size 0; expected ", ask)
     for examples in (0, 2.5, "7"):
         refused(TaskError, "expected a whole number", problems, "addition", 6, split="train", examples=examples)
+    for version in (3, "1", None):
+        refused(TaskError, "expected 1 or 2", lengen.evaluate, answer, "copy", 6, version=version)
+    refused(TaskError, "no carries to chain", problems, "addition", 6, split="carry", version=1)
+    refused(TaskError, "expected a list of as many", lengen.evaluate, lambda _: np.array("1"), "copy", 6)
+    refused(ValueError, "these are lines of JSON", lengen.score, problems("copy", 6)[:1], ['{"id": "x"}'])
 
 
 class Tokenizer:
@@ -279,6 +283,9 @@ def test_a_missing_package_and_a_place_that_cannot_be_written_are_one_sentence(t
     assert capsys.readouterr().err.startswith("lengen: No space left on device; make room")
 
 
-def test_a_function_that_ends_the_program_is_one_sentence():
+def test_a_function_that_ends_the_program_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "mine.py").write_text("def f(prompts): raise KeyboardInterrupt")
+    assert entry(["evaluate", f"{tmp_path}/mine.py:f", "--on", "copy"]) == 130
+    assert capsys.readouterr().err.endswith("lengen: interrupted\n")
     with pytest.raises(TaskError, match=r"the function failed for .*\(SystemExit: 4\)"):
         lengen.evaluate(lambda prompts: sys.exit(4), "copy")

@@ -308,8 +308,7 @@ def test_a_training_loader_without_a_trainer_has_every_step_and_goes_on_after_th
 @pytest.mark.parametrize(("steps", "evaluations", "segment"), [(20, 4, 5), (21, 4, 6), (3, 10, 1), (7, 0, 7)])
 def test_segments_cover_all_steps(steps, evaluations, segment):
     train = replace(TRAIN, steps=steps, evaluations=evaluations)
-    data = ArithmeticData(spec(data_spec("parity"), train=train), 0)
-    assert data.segment() == segment
+    assert ArithmeticData(spec(data_spec("parity"), train=train), 0).segment() == segment
 
 
 def test_the_check_before_training_writes_some_problems_of_a_cell(monkeypatch):

@@ -138,8 +138,7 @@ def test_parts_are_judged_together_keep_shared_fields_and_are_laid_over_each_pro
         "data.format.pad_response=false", "data.format.reverse_response=false", "test.counts=1",
     )  # fmt: skip
     assert changed.data.task.kind == "copy" and changed.data.task.digits == 3
-    hinted = SPEC.override("train.steps=5")
-    assert hinted.data.hints == ()
+    assert SPEC.override("train.steps=5").data.hints == ()
     refused(lengen.SettingError, r"data\.hints", SPEC.override, "data.hints=copy")
     assert SPEC.override("model.encoding=none", "data.position_ids=none").model.encoding == lengen.NoEncoding()
     assert SPEC.override(*NO_IDS) == SPEC.override(*NO_IDS[::-1])
@@ -149,8 +148,7 @@ def test_parts_are_judged_together_keep_shared_fields_and_are_laid_over_each_pro
         "data.format.width=9",
     )  # fmt: skip
     assert SPEC.override(*beside).model.attention_bias == lengen.Given() and not SPEC.override(*beside).model.causal
-    cyclic = SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}')
-    assert cyclic.data.position_ids == lengen.Cyclic(3)
+    assert SPEC.override('data.position_ids={"kind": "cyclic", "period": 3}').data.position_ids == lengen.Cyclic(3)
     layers = ({"train.steps": 5}, ByProfile(cpu={"train": {"steps": 7}, "model.encoding": Rotary()}))
     found = at_profiles(BASE, *layers)
     assert {name: spec.train.steps for name, spec in found.items()} == {

@@ -113,8 +113,7 @@ def test_the_stream_and_sub_tasks_of_sets_are_even_and_never_reserved_problems()
         assert chi_square([kinds.count(kind) for kind in range(5)]) < 4.5
     assert pairs(drawn) == pairs(of(*MINI, kinds=5).fixed_set(10_000, 0))
     assert of(*MINI, kinds=5).test(9, 3, 2, generator("t")).kinds is None, "the first sub-task"
-    plain = of(*MINI).fixed_set(500, 0)
-    assert plain.kinds is None and of(*MINI).test(9, 3, 2, generator("t")).kinds is None
+    assert of(*MINI).fixed_set(500, 0).kinds is None and of(*MINI).test(9, 3, 2, generator("t")).kinds is None
     names = ("add", "rev", "ali", "mad", "car")
     data = made(0, examples=400, subtasks=names)
     batches = [data.batch(step) for step in range(8)]

@@ -238,8 +238,7 @@ def test_code_of_earlier_settings_is_dropped_and_without_a_compiler_there_is_non
 def test_a_compiled_training_is_the_plain_one_and_goes_on_bit_equally(tmp_path, monkeypatch):
     """Losses agree to rounding; killed and resumed, the compiled weights and losses are the same bytes."""
     setting = COMPILED
-    whole = trained(tmp_path / "whole", setting)
-    assert whole.info["kernels"]["compiled"]
+    assert trained(tmp_path / "whole", setting).info["kernels"]["compiled"]
     kill_at(5, monkeypatch, trained, tmp_path / "killed", setting)
     trained(tmp_path / "killed", setting)
     for name in (METRICS, WEIGHTS):
