@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from lengen.clone import SHIPPED
+from lengen.clone import SHIPPED, is_sentence
 
 EXPORTS = ("jsonl", "txt", "csv", "parquet", "lm-eval")
 
@@ -206,7 +206,7 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         print("lengen: interrupted", file=sys.stderr)
         return 130
     except (ValueError, OSError, ModuleNotFoundError) as error:
-        if isinstance(error, ValueError) and not type(error).__module__.startswith(("lengen.", "reproduce.")):
+        if isinstance(error, ValueError) and not is_sentence(error):
             raise
         print(f"lengen: {sentence(error)}", file=sys.stderr)
         return 2

@@ -7,6 +7,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 """Folder above this package: that of the clone."""
 PROGRAM = "reproduce"
+CODE = ("lengen", "papers", PROGRAM)
+"""The packages of the program: all of its code lies in their folders."""
 MODELS = Path(__file__).parent / "shipped"
 """Folder of the models that come with the package: settings, and weights, in a clone mostly links to those of runs."""
 SHIPPED = sorted(path.stem for path in MODELS.glob("*.json"))
@@ -15,6 +17,11 @@ SHIPPED = sorted(path.stem for path in MODELS.glob("*.json"))
 
 class CloneError(ValueError):
     """A name that only a clone knows, outside of one; one sentence."""
+
+
+def is_sentence(error: BaseException) -> bool:
+    """Return True if an error is a sentence for the user: a ValueError of one of our own types."""
+    return isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in CODE
 
 
 def program(module: str) -> Any:

@@ -17,11 +17,3 @@ from lengen.this_machine import sleep_while_waiting  # noqa: E402
 # in every process of the program, before libraries are loaded
 sleep_while_waiting()
 os.environ["MPLBACKEND"] = "agg"  # it only draws files; a notebook hands down a backend of its own
-
-PROGRAM = ("lengen", "papers", "reproduce")
-"""The packages of the program: all of its code lies in their folders."""
-
-
-def is_sentence(error: BaseException) -> bool:
-    """Return True if an error is a sentence for the user: a ValueError of one of our own types."""
-    return isinstance(error, ValueError) and type(error).__module__.partition(".")[0] in PROGRAM

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from lengen.cli import Argument, Command
-from reproduce import is_sentence
+from lengen.clone import is_sentence
 from reproduce.commands.command_table import COMMANDS
 from reproduce.store.files import existing, one_line
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lengen.clone import CODE
 from lengen.experiment import PROFILES, Experiment, Figure
 from lengen.results.records import Run
-from reproduce import PROGRAM
 from reproduce.catalogue import CATALOGUE
 from reproduce.comparison.published_values import Value as Published
 from reproduce.comparison.published_values import values
@@ -311,7 +311,7 @@ def sum_of(figure: Figure, runs: Mapping[str, Sequence[Run]]) -> str | None:
     That is the program, the versions of what draws, every file of every run; None if something of it is not known to be
     in a file, so that it is drawn anew.
     """
-    known = all(place.partition(".")[0] in PROGRAM for place in (figure.how, figure.csv) if place)
+    known = all(place.partition(".")[0] in CODE for place in (figure.how, figure.csv) if place)
     # a finished run holds the sha256 of its files or rows, which were compared when it was read
     if not known or not all(run.info.get("files") or run.info.get("rows") for some in runs.values() for run in some):
         return None

@@ -98,6 +98,8 @@ def stream(
     """Return the same as `problems`; training problems one after another, without a list of them."""
     if split not in ("test", "carry", "train"):
         raise TaskError(f"split={split!r}: expected 'test', 'carry' or 'train'")
+    if version not in (1, 2):
+        raise TaskError(f"version={version!r}: expected 1 or 2")
     if examples is not None and not (isinstance(examples, Integral) and examples > 0):
         raise TaskError(f"examples={examples!r}: expected a whole number, at least 1")
     if not (isinstance(seed, Integral) and seed >= 0):
@@ -208,7 +210,7 @@ def evaluate(
         raise TaskError(f"size={size}: problems of one's own are asked; leave it out")
     chosen = list(problems or ())
     if problems is None:
-        chosen = frozen(task, task_of(task, version).papers if size is None else size, version)
+        chosen = list(stream(task, task_of(task).papers if size is None else size, "test", None, 0, version))
     check_problems(chosen)
     if other := {problem.task for problem in chosen} - {task}:
         raise TaskError(f"task={task!r}: the problems are of {', '.join(sorted(other))}; name their task")

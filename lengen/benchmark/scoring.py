@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from lengen.benchmark.problem import SPLITS, Problem, frozen
-from lengen.benchmark.tasks import TASKS
+from lengen.benchmark.tasks import SINCE_2, TASKS
 from lengen.data.reading_problems import cleaned
 from lengen.metrics.run_measures import area, reach
 from lengen.results.records import Counts, Grid, wilson
@@ -183,7 +183,8 @@ def size_of(problems: Sequence[Problem]) -> tuple[int, int]:
     version = 2 if any("/2/" in problem.id for problem in problems) else 1
     task, lengths = TASKS.get(problems[0].task), {max(problem.cell) for problem in problems}
     chained = problems[0].split in SPLITS[1:]
-    if task is None or len({(problem.task, problem.split in SPLITS[1:]) for problem in problems}) > 1:
+    mixed = len({(problem.task, problem.split in SPLITS[1:]) for problem in problems}) > 1
+    if task is None or mixed or (version == 1 and task.name in SINCE_2):
         return 0, version
     for size in task.sizes(version):
         tested = {max(cell) for cell in task.cells(size, version)}
@@ -265,7 +266,7 @@ def _rows(problems: Sequence[Problem], predictions: object) -> Iterable[Predicti
             "texts by id, rows with id and prediction, or the path of a file of such rows"
         )
     items = list(predictions)
-    if any(isinstance(text, str) and text.startswith("{") for text in items):
+    if any(isinstance(text, str) and text.startswith("{") and '"id"' in text for text in items):
         raise PredictionError("these are lines of JSON, not texts; expected the path of their file, or its rows")
     return in_order(problems, items) if items and all(isinstance(text, str | None) for text in items) else items
 

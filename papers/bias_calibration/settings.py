@@ -98,10 +98,7 @@ def scaffolded(profile: Profile, configuration: str) -> Spec:
     if configuration == "vanilla":
         return spec
     window = Window(1, stride=2 if aligned else 1)
-    spec = overlay(spec, {"model.architecture.attention_bias": window}, CONFIGURATIONS[configuration])
-    if aligned and configuration == "nope" and profile.name == "night":  # below .99 of val at the others' bound
-        return overlay(spec, {"train": {"steps": 2 * spec.train.steps, "evaluations": 2 * spec.train.evaluations}})
-    return spec
+    return overlay(spec, {"model.architecture.attention_bias": window}, CONFIGURATIONS[configuration])
 
 
 VARIATIONS: dict[str, Changes] = {

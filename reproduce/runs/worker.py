@@ -19,11 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from lengen.clone import is_sentence
 from lengen.part import SettingError
 from lengen.results.progress import Progress, Report
 from lengen.results.records import Run
 from lengen.training.dispatch import run_setting
-from reproduce import is_sentence
 from reproduce.runs.plan import FatalError, Job, Order, Watch
 from reproduce.store.files import StoreError, existing, readable, write_text
 from reproduce.store.lease import STALE, BusyError

@@ -16,8 +16,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from lengen import __version__
+from lengen.clone import CODE
 from lengen.this_machine import machine
-from reproduce import PROGRAM
 from reproduce.store.files import StoreError, one_line, readable
 from reproduce.store.reference import RUNS, Reference
 from reproduce.store.store import LocalStore, Store
@@ -61,7 +61,7 @@ def code_digest() -> str:
     It is the same with any line ends.
     """
     home, digest = Path(__file__).resolve().parents[2], hashlib.sha256()
-    paths = (path for name in PROGRAM for path in (home / name).rglob("*.*") if path.suffix in (".py", ".toml"))
+    paths = (path for name in CODE for path in (home / name).rglob("*.*") if path.suffix in (".py", ".toml"))
     for name, path in sorted((path.relative_to(home).as_posix(), path) for path in paths):
         content = path.read_bytes().replace(b"\r\n", b"\n")
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
@@ -89,7 +89,7 @@ def _asked_of_git() -> tuple[str, bool, str]:
     fault, root = "", checkout()
     try:
         _git("ls-files", "--error-unmatch", "--", str(Path(__file__).resolve()))
-        changes = _git("status", "--porcelain", "--untracked-files=normal", "--", *PROGRAM)
+        changes = _git("status", "--porcelain", "--untracked-files=normal", "--", *CODE)
         return _git("rev-parse", "HEAD"), bool(changes), ""
     except subprocess.CalledProcessError as error:
         fault = one_line(" ".join(error.stderr.split())) if error.returncode != 1 else ""  # 1: it is not tracked

@@ -82,8 +82,7 @@ def test_sides_pairs_and_trends_are_compared_over_their_seeds():
     overlapping = [*seeds(LEFT, 0.5, 0.6, 0.4, 0.5), *seeds(RIGHT, 0.5, 0.5, 0.7, 0.4)]
     assert compared(*overlapping, check="equal", right=(RIGHT.name,)).word == NOT_SEEN
     runs = [*seeds(LEFT, *FAR), *seeds(RIGHT, *NONE), *seeds(THIRD, *FAR)]
-    both = compared(*runs, check="above", right=(RIGHT.name, THIRD.name))
-    assert both.word == NOT_SEEN
+    assert compared(*runs, check="above", right=(RIGHT.name, THIRD.name)).word == NOT_SEEN
     assert compared(*runs, check="above", right=(RIGHT.name,)).word == HOLDS
     runs = [*seeds(LEFT, 0.0, 0.1, 0.1, 0.0), *seeds(RIGHT, 0.2, 0.3, 0.1, 0.3), *seeds(THIRD, 0.5, 0.4, 0.6, 0.5)]
     names = (LEFT.name, RIGHT.name, THIRD.name)

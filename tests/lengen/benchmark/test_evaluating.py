@@ -84,7 +84,8 @@ def test_no_problems_and_no_size_are_refused(answer):
     for examples in (0, 2.5, "7"):
         refused(TaskError, "expected a whole number", problems, "addition", 6, split="train", examples=examples)
     for version in (3, "1", None):
-        refused(TaskError, "expected 1 or 2", lengen.evaluate, answer, "copy", 6, version=version)
+        for asked in ((lengen.evaluate, answer, "copy", 6), (problems, lengen.setting("copy", digits=2))):
+            refused(TaskError, "expected 1 or 2", *asked, version=version)
     refused(TaskError, "no carries to chain", problems, "addition", 6, split="carry", version=1)
     refused(TaskError, "expected a list of as many", lengen.evaluate, lambda _: np.array("1"), "copy", 6)
     refused(ValueError, "these are lines of JSON", lengen.score, problems("copy", 6)[:1], ['{"id": "x"}'])
